@@ -1,0 +1,2 @@
+//! Relay.
+fn main(){}
