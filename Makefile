@@ -1,0 +1,32 @@
+# Two commands do everything on a fresh Debian machine with Rust and Node:
+#   make run    opens the app        make test   runs every check and test
+# Each target is idempotent and calls `setup` itself.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test demo bench bindings clean
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: ## install what this machine lacks: Debian packages, node modules, cargo-deny
+	@scripts/setup
+
+run: setup ## build and open the app (in a virtual display where there is none)
+	@scripts/run
+
+test: setup ## run every check and every test, and print a summary
+	@scripts/test
+
+demo: setup ## two devices, one relay, 400 messages, everything killed on the way
+	@cargo build --quiet --package sealpost-relay --package sealpost-cli --package sealpost-tests --bins
+	@cargo run --quiet --package sealpost-tests --bin demo
+
+bench: setup ## measure the relay against this disk
+	@cargo bench --package sealpost-relay --bench push
+
+bindings: ## write the TypeScript types of the app's view anew
+	@SEALPOST_WRITE_BINDINGS=1 cargo test --quiet --package sealpost --lib bindings
+
+clean: ## remove everything that was built
+	@cargo clean
+	@rm -rf node_modules ui/dist .tools
