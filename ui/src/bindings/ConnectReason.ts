@@ -1,0 +1,1 @@
+export type ConnectReason = "nameNotFound" | "refused" | "noAnswer" | "somethingElse" | "wrongKey" | "noRelay" | "offline";

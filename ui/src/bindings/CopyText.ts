@@ -1,0 +1,1 @@
+export type CopyText = { text: string, };

@@ -1,0 +1,1 @@
+export type DeliveryState = "waiting" | "sending" | "onRelay" | "failed";

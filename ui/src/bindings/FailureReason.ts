@@ -1,0 +1,1 @@
+export type FailureReason = "tooLarge" | "malformed" | "expired";

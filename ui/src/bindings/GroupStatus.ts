@@ -1,0 +1,1 @@
+export type GroupStatus = "notJoined" | "pendingJoin" | "member" | "leaving" | "destroying";

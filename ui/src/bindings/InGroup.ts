@@ -1,0 +1,1 @@
+export type InGroup = { group: string, };

@@ -1,0 +1,1 @@
+export type InvitationPreview = { relayHost: string | null, relayText: string | null, needsRelay: boolean, relayWords?: string, };

@@ -1,0 +1,1 @@
+export type InvitationText = { text: string, };

@@ -1,0 +1,1 @@
+export type JoinGroup = { deviceName: string, invitation: string, relayAddress: string | null, };

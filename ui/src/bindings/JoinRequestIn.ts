@@ -1,0 +1,1 @@
+export type JoinRequestIn = { group: string, request: string, };

@@ -1,0 +1,1 @@
+export type JoinRequestView = { id: string, name: string, words: Array<string>, };

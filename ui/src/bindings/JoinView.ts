@@ -1,0 +1,1 @@
+export type JoinView = { words: Array<string>, confirmed: boolean, };

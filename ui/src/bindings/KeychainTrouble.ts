@@ -1,0 +1,1 @@
+export type KeychainTrouble = "missing" | "locked" | "dismissed" | "damaged" | "otherProfile";

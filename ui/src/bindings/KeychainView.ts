@@ -1,0 +1,3 @@
+import type { KeychainTrouble } from "./KeychainTrouble";
+
+export type KeychainView = { kind: KeychainTrouble, mayChoosePassphrase: boolean, };

@@ -1,0 +1,1 @@
+export type MarkRead = { group: string, position: number, };

@@ -1,0 +1,1 @@
+export type MemberView = { id: string, name: string, fingerprint: string, isMe: boolean, };

@@ -1,0 +1,1 @@
+export type MessagesChanged = { group: string, from: number, };

@@ -1,0 +1,1 @@
+export type OpenedGroup = { group: string, };

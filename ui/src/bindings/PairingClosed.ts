@@ -1,0 +1,1 @@
+export type PairingClosed = "expired" | "accepted" | "cancelled";

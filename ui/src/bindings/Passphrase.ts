@@ -1,0 +1,1 @@
+export type Passphrase = { passphrase: string, };

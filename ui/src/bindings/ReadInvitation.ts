@@ -1,0 +1,1 @@
+export type ReadInvitation = { text: string, };

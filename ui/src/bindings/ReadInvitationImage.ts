@@ -1,0 +1,1 @@
+export type ReadInvitationImage = { bytesBase64: string, };

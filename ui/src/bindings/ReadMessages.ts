@@ -1,0 +1,1 @@
+export type ReadMessages = { group: string, before: number | null, limit: number, };

@@ -1,0 +1,1 @@
+export type RelayChoice = { "kind": "thisComputer" } | { "kind": "address", address: string, };

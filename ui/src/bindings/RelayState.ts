@@ -1,0 +1,1 @@
+export type RelayState = "off" | "starting" | "on" | "failed";

@@ -1,0 +1,1 @@
+export type Screen = "starting" | "keychain" | "passphrase" | "firstStart" | "ready" | "failed";

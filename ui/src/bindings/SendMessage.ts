@@ -1,0 +1,1 @@
+export type SendMessage = { group: string, text: string, };

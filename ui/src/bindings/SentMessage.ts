@@ -1,0 +1,1 @@
+export type SentMessage = { id: string, };

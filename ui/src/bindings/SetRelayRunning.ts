@@ -1,0 +1,1 @@
+export type SetRelayRunning = { on: boolean, };

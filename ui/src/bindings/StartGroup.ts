@@ -1,0 +1,3 @@
+import type { RelayChoice } from "./RelayChoice";
+
+export type StartGroup = { deviceName: string, relay: RelayChoice, };

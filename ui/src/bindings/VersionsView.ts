@@ -1,0 +1,1 @@
+export type VersionsView = { app: string, transport: number, endToEnd: number, };

@@ -1,0 +1,28 @@
+import { fileURLToPath } from "node:url";
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { defineConfig } from "vitest/config";
+
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+// `--mode samples` builds the same window on sample data instead of the app, for
+// looking at it in a browser; such a build never lands in ui/dist.
+export default defineConfig(({ command, mode }) => {
+  const samples = mode === "samples" || (command === "serve" && mode !== "test");
+  return {
+    root: here("."),
+    base: "./",
+    publicDir: false,
+    plugins: [svelte({ configFile: here("./svelte.config.js") })],
+    define: { __SAMPLES__: JSON.stringify(samples) },
+    server: { port: 5173, strictPort: true, fs: { allow: [here("..")] } },
+    build: {
+      outDir: mode === "samples" ? here("../target/ui-samples") : here("./dist"),
+      emptyOutDir: true,
+      target: ["safari16", "chrome108"],
+      // No data: URLs and no inline scripts, so that the strictest policy holds.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+    },
+    test: { include: ["src/**/*.test.ts"], environment: "node" },
+  };
+});
