@@ -1,0 +1,125 @@
+//! What the engine tells the app apart from messages and delivery issues (spec 6.2).
+//!
+//! Owns the event values and the values that events and queries share: members, join
+//! requests, the state of pairing. Events are told only after the commit they follow from.
+
+use sealpost_protocol::key::DeviceKeys;
+use sealpost_protocol::member_id::MemberId;
+use sealpost_protocol::message_id::MessageId;
+use sealpost_protocol::name::DeviceName;
+use sealpost_protocol::token::PairingToken;
+
+use super::status::{Connection, Status, StatusReason};
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The status changed.
+    StatusChanged {
+        /// The new status.
+        status: Status,
+        /// Why, where the specification names a reason.
+        reason: Option<StatusReason>,
+    },
+    /// The list of the other members changed; this is the whole list.
+    MembersChanged(Vec<Member>),
+    /// A device asks to join through the open pairing window.
+    JoinRequested(JoinRequest),
+    /// The Receive Session came up, went away, or changed its reason.
+    ConnectionChanged(Connection),
+    /// An admission by this device came to nothing.
+    AdmissionDropped {
+        /// The name of the device that isn't a member after all.
+        name: DeviceName,
+        /// Why.
+        reason: AdmissionDropped,
+    },
+    /// [`PairingState`] changed.
+    PairingChanged,
+    /// A message row was added at this position.
+    MessageStored {
+        /// The position of the row in the message history.
+        position: u64,
+    },
+    /// The delivery states of an own message changed.
+    MessageChanged {
+        /// The message.
+        id: MessageId,
+    },
+}
+
+/// Why an admission came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AdmissionDropped {
+    /// Concurrent admissions filled the group.
+    GroupFull,
+    /// The device was removed meanwhile.
+    Removed,
+}
+
+impl AdmissionDropped {
+    /// The stable name of the reason.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::GroupFull => "groupFull",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// A device in the group, as the app sees it. The name is a label and authenticates nobody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Derived from the signing key.
+    pub id: MemberId,
+    /// The name that the current manifest gives the device.
+    pub name: DeviceName,
+    /// Both public keys, for the compare code.
+    pub keys: DeviceKeys,
+}
+
+/// Names a join request within one run of the engine. Never used twice, so that a request
+/// of an earlier window can't be mistaken for one of the open window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct JoinRequestId(pub u64);
+
+/// A device that asks to join.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JoinRequest {
+    /// Names the request in `accept` and `dismiss`.
+    pub id: JoinRequestId,
+    /// The name that the device gives itself.
+    pub name: DeviceName,
+    /// The four words that both screens show (amendment 3).
+    pub words: [String; 4],
+}
+
+/// What pairing looks like at the moment.
+#[derive(Clone, Debug, Default)]
+pub struct PairingState {
+    /// The open window of the admitting side.
+    pub window: Option<PairingWindow>,
+    /// The join of the joining side, until its words are confirmed and the admission is here.
+    pub join: Option<PairingJoin>,
+}
+
+/// An open pairing window.
+#[derive(Clone, Debug)]
+pub struct PairingWindow {
+    /// What the joining device needs to be given.
+    pub token: PairingToken,
+    /// When the window was opened; the app closes it (amendment 3).
+    pub opened_at_ms: u64,
+    /// Requests whose words are known, in the order of arrival.
+    pub requests: Vec<JoinRequest>,
+}
+
+/// A join that isn't finished.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairingJoin {
+    /// The four words; `None` for the moment that computing them takes.
+    pub words: Option<[String; 4]>,
+    /// Whether the person said that the words are the same on both screens.
+    pub confirmed: bool,
+}

@@ -1,0 +1,384 @@
+//! The values that cross between the machine of a group and the shell around it.
+//!
+//! The shell feeds one input to [`super::device::Device`], drains the [`Step`] it caused,
+//! commits all its [`Change`]s in **one** transaction and then carries out its [`Effect`]s
+//! in order. Nothing is pushed, acknowledged or told before the commit.
+//!
+//! Rules for the shell:
+//! - An empty list of changes needs no transaction.
+//! - If a commit fails, the machine in memory is ahead of the store: drop it, together with
+//!   the step's effects, and build a new one by [`super::device::Device::restore`]. Close
+//!   both sessions first; whatever wasn't committed is delivered or pushed again.
+//! - Several inputs may share one drain and so one commit; their effects keep their order.
+//! - A change that names an unknown row (already removed) does nothing.
+
+use std::fmt;
+
+use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, NoisePublic};
+use sealpost_protocol::member_id::MemberId;
+use sealpost_protocol::message_id::MessageId;
+use sealpost_protocol::name::DeviceName;
+use sealpost_protocol::token::PairingSecret;
+
+use super::event::{Event, JoinRequestId};
+use super::issue::{DeliveryIssue, SendFailure};
+use super::membership::{MembershipChange, MembershipSnapshot};
+use super::message::{DeliveryState, Message, NewMessage};
+use super::status::Phase;
+
+/// Everything that one drain of the machine asks for.
+#[derive(Debug, Default)]
+pub struct Step {
+    /// What to write, in this order, in one transaction.
+    pub changes: Vec<Change>,
+    /// What to do after the commit, in this order.
+    pub effects: Vec<Effect>,
+}
+
+impl Step {
+    /// Whether there is nothing to write and nothing to do.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.changes.is_empty() && self.effects.is_empty()
+    }
+}
+
+/// One durable write.
+#[derive(Debug)]
+pub enum Change {
+    /// Where the device stands.
+    PhaseSaved(Phase),
+    /// The last used sequence number (spec 3.4). Only ever grows; survives until a wipe.
+    SequenceSaved(u64),
+    /// The one unfinished join; replaces an earlier one.
+    JoinSaved(JoinRecord),
+    /// No join is unfinished any more.
+    JoinRemoved,
+    /// A message enters the outbox: its metadata and its body, stored once.
+    OutboxMessageAdded(OutboxMessage, OutboxBody),
+    /// One copy of a message for one recipient.
+    OutboxEntryAdded(OutboxEntry),
+    /// A copy is done with: on the relay, failed or withdrawn.
+    OutboxEntryRemoved {
+        /// The message's sequence number.
+        sequence: u64,
+        /// The recipient.
+        recipient: NoisePublic,
+    },
+    /// The last copy is done with: metadata and body go.
+    OutboxMessageRemoved {
+        /// The message's sequence number.
+        sequence: u64,
+    },
+    /// `sendFailed` was raised for this message and reason, and is not to be raised again.
+    OutboxFailureReported {
+        /// The message's sequence number.
+        sequence: u64,
+        /// The reason that was reported.
+        failure: SendFailure,
+    },
+    /// A row of the dedup table.
+    MessageHandled {
+        /// The handled message.
+        id: MessageId,
+        /// The row is needed up to and including this time.
+        keep_until_ms: u64,
+    },
+    /// Dedup rows whose `keep_until_ms` is below this time may go.
+    HandledPurged {
+        /// The time of the purge.
+        before_ms: u64,
+    },
+    /// A row of the message history, with its deliveries. Ignored (row and deliveries) if a
+    /// row with this Message ID, or with this author and app id, exists.
+    MessageStored(NewMessage),
+    /// A delivery of an own message moved on.
+    DeliveryChanged {
+        /// The message.
+        message: MessageId,
+        /// The recipient.
+        member: MemberId,
+        /// The new state; never [`DeliveryState::Sending`].
+        state: DeliveryState,
+    },
+    /// A member told the group's name. Taken only while the group has no local name.
+    GroupNamed {
+        /// The name as sent: outside text, cleaned before it is stored.
+        name: String,
+    },
+    /// The group's local name, as chosen here.
+    LabelSaved {
+        /// The name.
+        label: String,
+    },
+    /// A delivery issue.
+    IssueAdded {
+        /// When.
+        at_ms: u64,
+        /// What.
+        issue: DeliveryIssue,
+    },
+    /// A blob of a newer version waits on the relay.
+    HeldBlobAdded(HeldBlob),
+    /// A held blob was handled, dropped, or is too old to exist.
+    HeldBlobRemoved {
+        /// SHA-256 of the envelope.
+        digest: [u8; 32],
+    },
+    /// A write of the membership rule.
+    Membership(MembershipChange),
+    /// The group is over: outbox, join, membership, dedup rows, held blobs and sequence go.
+    /// Message history, delivery issues and the group's local name stay (amendment 9);
+    /// deliveries that still wait become [`DeliveryState::Withdrawn`].
+    GroupWiped,
+    /// The device takes a fresh identity; always the last write of a wipe. The shell adds the
+    /// secrets to the key store before the commit and removes the old ones after it
+    /// (amendment 11).
+    IdentityReplaced(DeviceSecrets),
+}
+
+/// What to do once the changes are durable.
+#[derive(Debug)]
+pub enum Effect {
+    /// Tell the listeners of events.
+    Tell(Event),
+    /// Tell the listeners of delivery issues. The row is in the same step's changes, except
+    /// for a repeated [`DeliveryIssue::HeldForUpgrade`] of a later run.
+    Raise(DeliveryIssue),
+    /// If the row of this message was really added, tell [`Event::MessageStored`] with the
+    /// position it got.
+    TellMessageStored(MessageId),
+    /// Write a DeliverAck on that Receive Session; if it is gone, nothing.
+    Acknowledge {
+        /// The session that delivered the blob.
+        session: SessionId,
+        /// The relay's id of the blob.
+        blob: u64,
+    },
+    /// End that Receive Session and open another after the usual delay: something couldn't
+    /// be decided, and the blobs after it must not overtake it.
+    RestartSession(SessionId),
+    /// Push an envelope, then report by [`super::device::Device::handle_push_outcome`].
+    Push(Push),
+    /// Run the message handler, then report by
+    /// [`super::device::Device::handle_handler_outcome`].
+    StartHandler {
+        /// Names the run.
+        run: HandlerRun,
+        /// What to handle.
+        message: Message,
+    },
+    /// Cancel the run, or ignore its result: its session ended (amendment 8).
+    AbandonHandler(HandlerRun),
+    /// Compute pairing words off this thread (Argon2id, about 0.2 s), then report by
+    /// [`super::device::Device::handle_words`].
+    ComputeWords(WordsRequest),
+    /// The identity changed: end both sessions; the next ones use the new keys.
+    RestartIdentity,
+}
+
+/// Names a Receive Session. The shell counts them up and never uses a number twice in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionId(pub u64);
+
+/// Names a push within a run of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PushId(pub u64);
+
+/// Names a run of the message handler within a run of the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HandlerRun(pub u64);
+
+/// One envelope to push. Pushes of one step may all travel in one Push Session.
+pub struct Push {
+    /// Names the push in its outcome.
+    pub id: PushId,
+    /// Whose inbox it goes to.
+    pub recipient: NoisePublic,
+    /// The sealed envelope.
+    pub envelope: Vec<u8>,
+}
+
+impl fmt::Debug for Push {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Push").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// How a push ended. Every push gets exactly one outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PushOutcome {
+    /// The relay answered Ack: the blob is durable there.
+    Stored,
+    /// The relay answered with a refusal.
+    Refused(sealpost_protocol::frame::Refusal),
+    /// No answer: no connection came about, it broke off, or its time was up.
+    Unanswered,
+    /// The relay speaks only other Transport Versions.
+    VersionUnsupported {
+        /// Lowest version that the relay speaks.
+        min: u16,
+        /// Highest version that the relay speaks.
+        max: u16,
+    },
+}
+
+/// A computation of pairing words.
+#[derive(Debug)]
+pub struct WordsRequest {
+    /// What the words are for.
+    pub target: WordsTarget,
+    /// The keys of the side that opened the window.
+    pub admitter: DeviceKeys,
+    /// The keys of the side that joins.
+    pub joiner: DeviceKeys,
+    /// The pairing secret of the window.
+    pub secret: PairingSecret,
+}
+
+/// What computed words are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WordsTarget {
+    /// A request at this device's window.
+    Request(JoinRequestId),
+    /// This device's own join; the number tells it from one that it replaced.
+    Join(u64),
+}
+
+/// Everything the machine needs to go on after a restart.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The identity in use.
+    pub secrets: DeviceSecrets,
+    /// The device's own name.
+    pub name: DeviceName,
+    /// The group's local name, if it has one.
+    pub label: Option<String>,
+    /// Where the device stands.
+    pub phase: Phase,
+    /// The last used sequence number; 0 if none was.
+    pub last_sequence: u64,
+    /// The unfinished join.
+    pub join: Option<JoinRecord>,
+    /// Messages of which at least one copy waits, with the failures already reported.
+    pub outbox_messages: Vec<OutboxMessage>,
+    /// The waiting copies.
+    pub outbox_entries: Vec<OutboxEntry>,
+    /// Held blobs, in any order.
+    pub held: Vec<HeldBlob>,
+    /// The state of the membership rule; there is one exactly in `Member` and `Ending`.
+    pub membership: Option<MembershipSnapshot>,
+}
+
+impl Snapshot {
+    /// The snapshot of a namespace that was just created.
+    #[must_use]
+    pub const fn fresh(secrets: DeviceSecrets, name: DeviceName) -> Self {
+        Self {
+            secrets,
+            name,
+            label: None,
+            phase: Phase::NotJoined,
+            last_sequence: 0,
+            join: None,
+            outbox_messages: Vec::new(),
+            outbox_entries: Vec::new(),
+            held: Vec::new(),
+            membership: None,
+        }
+    }
+}
+
+/// A join that isn't finished: from `join` until the admission is here **and** the person
+/// confirmed the words.
+#[derive(Clone, Debug)]
+pub struct JoinRecord {
+    /// The admitter's keys from the token: the only anchor of trust.
+    pub admitter: DeviceKeys,
+    /// The pairing secret from the token.
+    pub secret: PairingSecret,
+    /// Whether the person said *Same*. Until then own Sync messages are held.
+    pub confirmed: bool,
+}
+
+/// The metadata of a message in the outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxMessage {
+    /// Its sequence number; the key of the row.
+    pub sequence: u64,
+    /// What it is.
+    pub kind: OutboxKind,
+    /// The failures for which `sendFailed` was raised already.
+    pub reported: Vec<SendFailure>,
+}
+
+/// What a message in the outbox is: this decides stamping and expiry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutboxKind {
+    /// A request to join. Stamped at each seal, never expires.
+    Pair,
+    /// A message of the app. Stamped once, at `send`; expires 30 days after.
+    Sync {
+        /// The Sender Timestamp.
+        sent_at_ms: u64,
+    },
+    /// The end of the group. Stamped at each seal, never expires.
+    Revoke,
+    /// A manifest. Stamped at each seal, never expires.
+    GroupManifest,
+}
+
+/// The body of a message in the outbox.
+#[derive(Clone, PartialEq, Eq)]
+pub struct OutboxBody(pub Vec<u8>);
+
+impl fmt::Debug for OutboxBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OutboxBody(..)")
+    }
+}
+
+/// One copy of a message for one recipient. Its key is (sequence, recipient's noise key).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxEntry {
+    /// The message.
+    pub sequence: u64,
+    /// Who it goes to.
+    pub recipient: DeviceKeys,
+}
+
+/// A blob of a newer End-to-End Version that was left on the relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldBlob {
+    /// SHA-256 of the envelope: stable across re-deliveries and restarts.
+    pub digest: [u8; 32],
+    /// The version that it names.
+    pub version: u32,
+    /// Counts up in the order of first sight.
+    pub order: u64,
+    /// When it was first seen; after the relay's longest life it can't exist any more.
+    pub first_seen_ms: u64,
+}
+
+/// What the machine looks up instead of holding it in memory. The answers include
+/// everything that was committed before the input.
+pub trait Lookup {
+    /// Whether the dedup table has the message.
+    ///
+    /// # Errors
+    ///
+    /// If the store can't be read.
+    fn is_handled(&self, id: &MessageId) -> Result<bool, LookupError>;
+
+    /// The body of a message in the outbox.
+    ///
+    /// # Errors
+    ///
+    /// If the store can't be read.
+    fn outbox_body(&self, sequence: u64) -> Result<Option<Vec<u8>>, LookupError>;
+}
+
+/// The store couldn't be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the store can't be read")]
+pub struct LookupError;
