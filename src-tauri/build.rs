@@ -1,7 +1,7 @@
 //! Build script of the app.
 fn main() {
-    let attributes = tauri_build::Attributes::new()
-        .capabilities_path_pattern("./src-tauri/capabilities/**/*");
+    let attributes =
+        tauri_build::Attributes::new().capabilities_path_pattern("./src-tauri/capabilities/**/*");
     if let Err(error) = tauri_build::try_build(attributes) {
         panic!("the app's configuration is not usable: {error:#}");
     }

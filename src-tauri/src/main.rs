@@ -1,2 +1,2 @@
 //! App.
-fn main(){ }
+fn main() {}

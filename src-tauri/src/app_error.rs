@@ -1,0 +1,134 @@
+//! The errors that reach the window: a code and numbers, never words.
+//!
+//! Owns the list of codes. A code exists only where the window says something else for it;
+//! its three sentences (what happened, why, what to do) stand in `locales/*.ftl` under
+//! `error-<code>`. It never carries a key, a name, an address, a path or a text.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use ts_rs::TS;
+
+/// An error that the window can put into words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppError {
+    /// What happened.
+    pub code: AppErrorCode,
+    /// The numbers and fixed words that the sentences need.
+    #[ts(type = "Record<string, string | number>")]
+    pub args: BTreeMap<&'static str, ErrorArgument>,
+}
+
+/// A number or a fixed word in an error's sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum ErrorArgument {
+    /// A number.
+    Number(u64),
+    /// A word of a fixed list; never anything a person or a peer wrote.
+    Word(&'static str),
+}
+
+/// Everything that can go wrong in a way of its own for the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, TS)]
+#[serde(rename_all = "kebab-case")]
+pub enum AppErrorCode {
+    /// This device is in a group or on its way into one already.
+    AlreadyInGroup,
+    /// The text could not be put on the clipboard.
+    ClipboardUnavailable,
+    /// The app is closing.
+    Closed,
+    /// This group is full; `max` members.
+    GroupFull,
+    /// There is no such group in this profile.
+    GroupUnknown,
+    /// The picture holds no pairing code.
+    ImageHoldsNoCode,
+    /// The file is not a picture that can be read.
+    ImageUnreadable,
+    /// A fault of the program itself.
+    Internal,
+    /// The invitation can't be read; `part` says where.
+    InvitationInvalid,
+    /// The invitation is one of this device's own.
+    InvitationIsOwn,
+    /// The keychain can't be used; `kind` says how.
+    KeychainUnusable,
+    /// There is nothing in the message.
+    MessageEmpty,
+    /// The message has `size` bytes and `max` are allowed.
+    MessageTooLarge,
+    /// The device's name is empty.
+    NameEmpty,
+    /// Not possible in the group's `status`.
+    NotMember,
+    /// The pairing window is closed.
+    PairingClosed,
+    /// A passphrase needs `min` characters.
+    PassphraseTooShort,
+    /// The passphrase doesn't open the key file.
+    PassphraseWrong,
+    /// The profile's own file can't be understood.
+    ProfileDamaged,
+    /// Another program has this profile open.
+    ProfileInUse,
+    /// Not a name for a profile.
+    ProfileNameInvalid,
+    /// The data directory can't be written.
+    ProfileNotWritable,
+    /// The relay's address can't be read; `part` says where.
+    RelayAddressInvalid,
+    /// The pairing token names no relay and none was given.
+    RelayNeeded,
+    /// Another program uses `port`.
+    RelayPortInUse,
+    /// The relay's own data can't be opened.
+    RelayStoreUnusable,
+    /// The device that asked is no longer waiting.
+    RequestUnknown,
+    /// The group's data can't be read or written.
+    Storage,
+    /// The group's data is of a newer version of this app.
+    StoreTooNew,
+}
+
+impl AppError {
+    /// An error whose sentences need nothing.
+    pub fn new(code: AppErrorCode) -> Self {
+        Self {
+            code,
+            args: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a number.
+    #[must_use]
+    pub fn with_number(mut self, name: &'static str, number: u64) -> Self {
+        self.args.insert(name, ErrorArgument::Number(number));
+        self
+    }
+
+    /// Adds a word of a fixed list.
+    #[must_use]
+    pub fn with_word(mut self, name: &'static str, word: &'static str) -> Self {
+        self.args.insert(name, ErrorArgument::Word(word));
+        self
+    }
+}
+
+impl From<AppErrorCode> for AppError {
+    fn from(code: AppErrorCode) -> Self {
+        Self::new(code)
+    }
+}
+
+impl fmt::Display for AppError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.code)
+    }
+}
+
+impl std::error::Error for AppError {}

@@ -1,0 +1,576 @@
+//! What the window is told and what it may ask: the one definition of the border
+//! between Rust and TypeScript.
+//!
+//! Owns the shapes only. It holds no rule and no text for people: errors are codes with
+//! numbers, and the words for them stand in `locales/*.ftl`. The TypeScript side is
+//! generated from this file into `ui/src/bindings` (`make bindings`), and a test compares
+//! the two.
+//!
+//! Invariants:
+//! - camelCase everywhere; every number fits a JavaScript `number`.
+//! - [`AppView`] is the whole state of the window but for the messages, so that a window
+//!   that has missed events needs only the newest one.
+//! - Nothing here derives `Debug` if it can hold a name, a text, an address or a link.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+pub use crate::app_error::{AppError, AppErrorCode};
+
+/// The name of the event that carries an [`AppView`].
+pub const VIEW_EVENT: &str = "view";
+
+/// The name of the event that carries a [`MessagesChanged`].
+pub const MESSAGES_EVENT: &str = "messages";
+
+/// The whole state of the window, but for the messages.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppView {
+    /// Which screen there is.
+    pub screen: Screen,
+    /// What is wrong with the keychain, on the screen `keychain`.
+    pub keychain: Option<KeychainView>,
+    /// Why the app can't go on, on the screen `failed`; elsewhere what went wrong at start.
+    pub failure: Option<AppError>,
+    /// This device's name, empty until one was chosen.
+    pub device_name: String,
+    /// What to fill into an empty name field.
+    pub suggested_device_name: String,
+    /// The groups of this profile, in the order of their creation.
+    pub groups: Vec<GroupView>,
+    /// The relay on this computer.
+    pub relay: RelayView,
+    /// What this program is.
+    pub versions: VersionsView,
+    /// The language of the interface, as in `locales/`.
+    pub language: String,
+    /// Whether closing the window leaves the app running in the tray.
+    pub has_tray: bool,
+}
+
+/// The screens of the app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Screen {
+    /// The profile and the keys are being opened.
+    Starting,
+    /// The keychain can't be used; see [`AppView::keychain`].
+    Keychain,
+    /// The keys are in a file and its passphrase is wanted.
+    Passphrase,
+    /// There is no group yet.
+    FirstStart,
+    /// There are groups.
+    Ready,
+    /// Nothing can be opened; see [`AppView::failure`].
+    Failed,
+}
+
+/// What is wrong with the keychain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct KeychainView {
+    /// Which of the known troubles it is.
+    pub kind: KeychainTrouble,
+    /// Whether the profile is still without keys, so that a passphrase file may be chosen.
+    pub may_choose_passphrase: bool,
+}
+
+/// The known troubles with a keychain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum KeychainTrouble {
+    /// There is no keychain on this computer, or it doesn't answer.
+    Missing,
+    /// It is locked.
+    Locked,
+    /// The person dismissed the question for its password.
+    Dismissed,
+    /// The item of this profile is not there any more, or can't be read.
+    Damaged,
+    /// The item belongs to another profile.
+    OtherProfile,
+}
+
+/// One group as the window shows it.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct GroupView {
+    /// The group's id in this app: its namespace.
+    pub id: String,
+    /// The group's name on this device.
+    pub name: String,
+    /// Where this device stands in the group.
+    pub status: GroupStatus,
+    /// Whether the relay is reached.
+    pub connection: ConnectionView,
+    /// The relay's host, empty when the group has no relay.
+    pub relay_host: String,
+    /// Whether the group's relay is the one on this computer.
+    pub relay_is_here: bool,
+    /// This device.
+    pub me: MemberView,
+    /// The other members.
+    pub members: Vec<MemberView>,
+    /// The open pairing window.
+    pub pairing: Option<PairingView>,
+    /// Why the last pairing window closed, until the next one opens.
+    pub pairing_closed: Option<PairingClosed>,
+    /// The words of an admission that this device asked for.
+    pub join: Option<JoinView>,
+    /// How many messages were not read yet.
+    #[ts(type = "number")]
+    pub unread: u64,
+    /// The position of the newest message, zero when there is none.
+    #[ts(type = "number")]
+    pub last_position: u64,
+    /// How long a text may be, in bytes of UTF-8.
+    pub max_body_bytes: u32,
+}
+
+/// Where this device stands in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum GroupStatus {
+    /// In no group yet.
+    NotJoined,
+    /// Has asked to be admitted.
+    PendingJoin,
+    /// A member.
+    Member,
+    /// On its way out.
+    Leaving,
+    /// Destroying the group.
+    Destroying,
+}
+
+/// Whether the relay of a group is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConnectionView {
+    /// The state.
+    pub state: ConnectionState,
+    /// Why not, when that is known.
+    pub reason: Option<ConnectReason>,
+}
+
+/// The states of the connection to a relay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum ConnectionState {
+    /// On the way.
+    Connecting,
+    /// There.
+    Connected,
+    /// Not there; the next attempt comes by itself.
+    Disconnected,
+    /// The relay speaks none of our Transport versions.
+    Unsupported,
+}
+
+/// Why a relay isn't reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum ConnectReason {
+    /// The relay's name isn't known to the network.
+    NameNotFound,
+    /// Nothing listens at that port.
+    Refused,
+    /// Nothing answers.
+    NoAnswer,
+    /// What answers there is not a relay.
+    SomethingElse,
+    /// A relay answers, but not the one whose key the address names.
+    WrongKey,
+    /// The group has no relay.
+    NoRelay,
+    /// This device's network is off, or another trouble of this computer.
+    Offline,
+}
+
+/// A member of a group.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberView {
+    /// The Member ID.
+    pub id: String,
+    /// The name it gave itself.
+    pub name: String,
+    /// A short form of its key, to compare by eye.
+    pub fingerprint: String,
+    /// Whether it is this device.
+    pub is_me: bool,
+}
+
+/// An open pairing window.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct PairingView {
+    /// The invitation as a link.
+    pub link: String,
+    /// The same as a QR code: a complete SVG document, dark on light, quiet zone included.
+    pub qr_svg: String,
+    /// When the app closes the window.
+    #[ts(type = "number")]
+    pub expires_at_ms: u64,
+    /// Who asks to be admitted.
+    pub requests: Vec<JoinRequestView>,
+}
+
+/// A device that asks to be admitted.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinRequestView {
+    /// The request's id.
+    pub id: String,
+    /// The name the device gives itself.
+    pub name: String,
+    /// The four words that its screen must show too.
+    pub words: Vec<String>,
+}
+
+/// Why a pairing window closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum PairingClosed {
+    /// Its ten minutes are over.
+    Expired,
+    /// A device was accepted.
+    Accepted,
+    /// The person closed it or left its screen.
+    Cancelled,
+}
+
+/// What the joining side shows.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinView {
+    /// The four words that the admitting screen must show too.
+    pub words: Vec<String>,
+    /// Whether the person said that they are the same.
+    pub confirmed: bool,
+}
+
+/// The relay on this computer.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayView {
+    /// Whether it runs.
+    pub state: RelayState,
+    /// The addresses of this computer at which other devices can reach it, best first.
+    pub addresses: Vec<String>,
+    /// The port of receive sessions, zero until one was chosen.
+    pub receive_port: u16,
+    /// The port of push sessions, zero until one was chosen.
+    pub push_port: u16,
+    /// How many messages wait in it.
+    #[ts(type = "number")]
+    pub waiting_blobs: u64,
+    /// How many bytes they take.
+    #[ts(type = "number")]
+    pub stored_bytes: u64,
+    /// How many devices are connected.
+    #[ts(type = "number")]
+    pub devices: u64,
+    /// Why it doesn't run, in the state `failed`.
+    pub failure: Option<AppError>,
+}
+
+/// The states of the relay on this computer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum RelayState {
+    /// Switched off.
+    Off,
+    /// Coming up.
+    Starting,
+    /// Running.
+    On,
+    /// Switched on, but can't run.
+    Failed,
+}
+
+/// What this program is.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionsView {
+    /// The app.
+    pub app: String,
+    /// The Transport version it speaks.
+    pub transport: u16,
+    /// The End-to-End version it speaks.
+    pub end_to_end: u16,
+}
+
+/// Tells that rows of a group's messages are new or changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagesChanged {
+    /// The group.
+    pub group: String,
+    /// The lowest position that may have changed.
+    #[ts(type = "number")]
+    pub from: u64,
+}
+
+/// Some consecutive messages of a group, oldest first.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagePage {
+    /// The messages.
+    pub messages: Vec<MessageView>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+/// One message.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageView {
+    /// Its place in the order of arrival on this device.
+    #[ts(type = "number")]
+    pub position: u64,
+    /// The Message ID.
+    pub id: String,
+    /// Whether this device wrote it.
+    pub own: bool,
+    /// The author's Member ID.
+    pub author_id: String,
+    /// The author's name when the message was handled.
+    pub author_name: String,
+    /// The text; null when this version can't show the message.
+    pub text: Option<String>,
+    /// The author's clock when it was sent.
+    #[ts(type = "number")]
+    pub sent_at_ms: u64,
+    /// This device's clock when it was stored.
+    #[ts(type = "number")]
+    pub stored_at_ms: u64,
+    /// What is known about an own message on its way.
+    pub delivery: Option<DeliveryView>,
+}
+
+/// What is known about an own message on its way. Never more than that.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryView {
+    /// The state of the least advanced recipient.
+    pub state: DeliveryState,
+    /// For how many recipients the relay has stored it.
+    pub on_relay: u32,
+    /// How many recipients there were.
+    pub total: u32,
+    /// Until when the relay keeps it at most.
+    #[ts(type = "number | null")]
+    pub kept_until_ms: Option<u64>,
+    /// Why it failed.
+    pub reason: Option<FailureReason>,
+    /// The same for each recipient.
+    pub recipients: Vec<RecipientView>,
+}
+
+/// How far a message has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum DeliveryState {
+    /// In the outbox of this device.
+    Waiting,
+    /// Handed to the connection, not answered yet.
+    Sending,
+    /// Stored by the relay.
+    OnRelay,
+    /// Given up.
+    Failed,
+}
+
+/// Why a message was given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum FailureReason {
+    /// The relay takes no message of that size.
+    TooLarge,
+    /// The relay could not read it.
+    Malformed,
+    /// It waited for its whole life.
+    Expired,
+}
+
+/// How far a message has come on its way to one recipient.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RecipientView {
+    /// The recipient's name.
+    pub name: String,
+    /// How far it has come.
+    pub state: DeliveryState,
+    /// Why it failed.
+    pub reason: Option<FailureReason>,
+}
+
+/// The arguments of `start_group`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct StartGroup {
+    /// This device's name.
+    pub device_name: String,
+    /// Which relay the group uses.
+    pub relay: RelayChoice,
+}
+
+/// Which relay a new group uses.
+#[derive(Clone, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum RelayChoice {
+    /// The one on this computer, which is started if it is off.
+    ThisComputer,
+    /// Another one.
+    Address {
+        /// Its address as text.
+        address: String,
+    },
+}
+
+/// The answer of `start_group` and `join_group`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenedGroup {
+    /// The new group's id.
+    pub group: String,
+}
+
+/// The arguments of `read_invitation`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadInvitation {
+    /// What the person pasted or typed.
+    pub text: String,
+}
+
+/// What an invitation says, to be confirmed before anything is connected.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct InvitationPreview {
+    /// The relay's host; null for a bare pairing token.
+    pub relay_host: Option<String>,
+    /// The relay's address as text, without the token.
+    pub relay_text: Option<String>,
+    /// Whether the relay has to be asked for.
+    pub needs_relay: bool,
+    /// A short form of the relay's key, to compare by eye.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    #[ts(optional)]
+    pub relay_words: Option<String>,
+}
+
+/// The arguments of `read_invitation_image`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadInvitationImage {
+    /// A PNG or JPEG file in base64.
+    pub bytes_base64: String,
+}
+
+/// The answer of `read_invitation_image`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct InvitationText {
+    /// What the code in the picture says.
+    pub text: String,
+}
+
+/// The arguments of `join_group`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinGroup {
+    /// This device's name.
+    pub device_name: String,
+    /// The invitation or the bare pairing token.
+    pub invitation: String,
+    /// The relay's address, for a bare pairing token.
+    pub relay_address: Option<String>,
+}
+
+/// The arguments of every command that needs a group only.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct InGroup {
+    /// The group.
+    pub group: String,
+}
+
+/// The arguments of `accept_request` and `dismiss_request`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinRequestIn {
+    /// The group.
+    pub group: String,
+    /// The request's id.
+    pub request: String,
+}
+
+/// The arguments of `send_message`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SendMessage {
+    /// The group.
+    pub group: String,
+    /// What the person wrote.
+    pub text: String,
+}
+
+/// The answer of `send_message`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SentMessage {
+    /// The Message ID.
+    pub id: String,
+}
+
+/// The arguments of `messages`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadMessages {
+    /// The group.
+    pub group: String,
+    /// Only messages before this position; null for the newest.
+    #[ts(type = "number | null")]
+    pub before: Option<u64>,
+    /// How many at most.
+    pub limit: u32,
+}
+
+/// The arguments of `mark_read`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MarkRead {
+    /// The group.
+    pub group: String,
+    /// The position of the newest message seen.
+    #[ts(type = "number")]
+    pub position: u64,
+}
+
+/// The arguments of `set_relay_running`.
+#[derive(Clone, Copy, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SetRelayRunning {
+    /// Whether the relay on this computer is to run.
+    pub on: bool,
+}
+
+/// The arguments of `choose_passphrase` and `unlock`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Passphrase {
+    /// The passphrase of the key file.
+    pub passphrase: String,
+}
+
+/// The arguments of `copy_text`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct CopyText {
+    /// What goes to the clipboard.
+    pub text: String,
+}
