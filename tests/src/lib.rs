@@ -1,1 +1,26 @@
-//! Placeholder.
+//! Whole-system tests: the real programs, started, killed and looked at from outside.
+//!
+//! This library is the harness. It owns every process it starts: each sits in a process
+//! group of its own that ends with the value that holds it, also when a test panics. It
+//! never touches a process that it didn't start, and never a port, a folder, a session bus
+//! or a keychain that somebody else uses.
+//!
+//! | noun | what it stands for |
+//! |---|---|
+//! | [`program`] | a built program of the workspace |
+//! | [`process`] | a running process that ends with its value |
+//! | [`relay_process`] | the stand-alone relay |
+//! | [`device_process`] | a device: one profile of the command-line client |
+//! | [`desktop`] | a screen, a session bus and a Secret Service of their own |
+//! | [`driver`] | one window of the app, driven by WebDriver |
+//! | [`log_canary`] | words that no log may contain |
+
+pub mod delivery_account;
+pub mod desktop;
+// pub mod device_process;
+pub mod driver;
+pub mod log_canary;
+pub mod port;
+pub mod process;
+pub mod program;
+// pub mod relay_process;
