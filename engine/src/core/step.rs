@@ -308,6 +308,9 @@ pub struct OutboxMessage {
     pub sequence: u64,
     /// What it is.
     pub kind: OutboxKind,
+    /// The recipient whose copy has to be done with before any other goes out: a newcomer
+    /// hears of its admission first (spec 4.6).
+    pub first: Option<NoisePublic>,
     /// The failures for which `sendFailed` was raised already.
     pub reported: Vec<SendFailure>,
 }
