@@ -14,7 +14,8 @@
 
 use std::fmt;
 
-use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, NoisePublic};
+use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, NoisePublic, SigningPublic};
+use sealpost_protocol::manifest::SignedManifest;
 use sealpost_protocol::member_id::MemberId;
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
@@ -54,6 +55,10 @@ pub enum Change {
     JoinSaved(JoinRecord),
     /// No join is unfinished any more.
     JoinRemoved,
+    /// A manifest that arrived before the admission is kept for later judgement.
+    ManifestBuffered(BufferedManifest),
+    /// The buffered manifests are judged, or nobody waits for them any more.
+    BufferedManifestsRemoved,
     /// A message enters the outbox: its metadata and its body, stored once.
     OutboxMessageAdded(OutboxMessage, OutboxBody),
     /// One copy of a message for one recipient.
@@ -111,7 +116,8 @@ pub enum Change {
         /// The name.
         label: String,
     },
-    /// A delivery issue.
+    /// A delivery issue. Anybody who knows a device's key can cause issues, so the store may
+    /// bound the rows per code and drop the oldest ones.
     IssueAdded {
         /// When.
         at_ms: u64,
@@ -260,6 +266,8 @@ pub struct Snapshot {
     pub last_sequence: u64,
     /// The unfinished join.
     pub join: Option<JoinRecord>,
+    /// Manifests that wait for the admission, in the order of arrival.
+    pub buffered: Vec<BufferedManifest>,
     /// Messages of which at least one copy waits, with the failures already reported.
     pub outbox_messages: Vec<OutboxMessage>,
     /// The waiting copies.
@@ -281,6 +289,7 @@ impl Snapshot {
             phase: Phase::NotJoined,
             last_sequence: 0,
             join: None,
+            buffered: Vec::new(),
             outbox_messages: Vec::new(),
             outbox_entries: Vec::new(),
             held: Vec::new(),
@@ -299,6 +308,15 @@ pub struct JoinRecord {
     pub secret: PairingSecret,
     /// Whether the person said *Same*. Until then own Sync messages are held.
     pub confirmed: bool,
+}
+
+/// A manifest that arrived while the admission was still awaited (membership rule, 3.1).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferedManifest {
+    /// Who sent it, which needn't be who issued it.
+    pub author: SigningPublic,
+    /// The manifest.
+    pub manifest: SignedManifest,
 }
 
 /// The metadata of a message in the outbox.
