@@ -1,1 +1,36 @@
-//! Placeholder.
+//! Every wire format, identifier, limit and label of Sealpost, and the Noise channel.
+//!
+//! This crate owns bytes and the cryptography over them. It never opens a socket or a file,
+//! reads no clock and draws no randomness of its own: the time and the random generator are
+//! arguments, so every result can be repeated.
+//!
+//! Invariants that hold everywhere in it:
+//!
+//! - no input from outside makes a function panic; a decoder answers with a typed error;
+//! - `Debug` of a key, name, address, token or text prints a fixed word, and the `Display` of
+//!   every error carries numbers and fixed words only;
+//! - secrets are wiped from memory when they are dropped;
+//! - a type whose only constructor checks something is the proof that it was checked
+//!   ([`manifest::SignedManifest`], [`envelope::OpenedEnvelope`], [`name::DeviceName`]).
+//!
+//! The byte formats are described in `docs/wire/`, one page each.
+
+mod base64url;
+mod field_reader;
+
+pub mod address;
+pub mod app_message;
+pub mod channel;
+pub mod envelope;
+pub mod frame;
+pub mod invitation;
+pub mod key;
+pub mod label;
+pub mod limit;
+pub mod manifest;
+pub mod message_id;
+pub mod name;
+pub mod pair;
+pub mod pairing_words;
+pub mod token;
+pub mod version;

@@ -1,0 +1,175 @@
+//! What an app puts into the body of a `Sync` message.
+//!
+//! Owns the one registry of its fields. A device shows each id once, whatever it receives
+//! twice. Fields that aren't known yet are passed over; a message made of nothing else is
+//! [`AppMessageKind::Unknown`] and can be shown as such. Amendment 15.
+//!
+//! | Number | Field | State |
+//! |---|---|---|
+//! | 1 | id | in use |
+//! | 2 | text | in use |
+//! | 3 | group name | in use |
+//! | 4 | file offer | reserved |
+//! | 5 | file chunk | reserved |
+//! | 6 | receipt | reserved |
+//! | 7 | reaction | reserved |
+
+use core::fmt;
+
+use prost::Message as _;
+use prost::encoding::{DecodeContext, WireType, decode_key, encode_key, encode_varint, skip_field};
+use rand_core::{CryptoRng, RngCore};
+use thiserror::Error;
+
+use crate::limit::APP_MESSAGE_ID_BYTES;
+
+const ID_FIELD: u32 = 1;
+const TEXT_FIELD: u32 = 2;
+const GROUP_NAME_FIELD: u32 = 3;
+const FIELD_NUMBER_MAX: u32 = (1 << 29) - 1;
+
+/// One message of the app.
+#[derive(Clone, PartialEq, Eq)]
+pub struct AppMessage {
+    /// Random, and the same in every copy of the message.
+    pub id: [u8; APP_MESSAGE_ID_BYTES],
+    /// What it says.
+    pub kind: AppMessageKind,
+}
+
+/// What a message of the app says.
+#[derive(Clone, PartialEq, Eq)]
+pub enum AppMessageKind {
+    /// A text.
+    Text(String),
+    /// The name of the group, for a newcomer.
+    GroupName(String),
+    /// Something that this build doesn't know.
+    Unknown {
+        /// The number of its field; 0 where there is none.
+        number: u32,
+    },
+}
+
+impl AppMessage {
+    /// Makes a message with a new id.
+    #[must_use]
+    pub fn new(kind: AppMessageKind, rng: &mut (impl RngCore + CryptoRng)) -> Self {
+        let mut id = [0; APP_MESSAGE_ID_BYTES];
+        rng.fill_bytes(&mut id);
+        Self { id, kind }
+    }
+
+    /// The message as bytes. Of an unknown one, its number with an empty value.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let (kind, unknown) = match &self.kind {
+            AppMessageKind::Text(text) => (Some(WireKind::Text(text.clone())), None),
+            AppMessageKind::GroupName(name) => (Some(WireKind::GroupName(name.clone())), None),
+            AppMessageKind::Unknown { number } => (None, Some(*number)),
+        };
+        let mut bytes = WireAppMessage {
+            id: self.id.to_vec(),
+            kind,
+        }
+        .encode_to_vec();
+        if let Some(number) = unknown.filter(|number| is_unknown(*number)) {
+            encode_key(number, WireType::LengthDelimited, &mut bytes);
+            encode_varint(0, &mut bytes);
+        }
+        bytes
+    }
+
+    /// Reads a message.
+    ///
+    /// # Errors
+    ///
+    /// The bytes aren't a message of the app.
+    pub fn decode(bytes: &[u8]) -> Result<Self, AppMessageError> {
+        let wire = WireAppMessage::decode(bytes).map_err(|_| AppMessageError::Protobuf)?;
+        let id = wire
+            .id
+            .as_slice()
+            .try_into()
+            .map_err(|_| AppMessageError::IdLength {
+                bytes: wire.id.len(),
+            })?;
+        let kind = match wire.kind {
+            Some(WireKind::Text(text)) => AppMessageKind::Text(text),
+            Some(WireKind::GroupName(name)) => AppMessageKind::GroupName(name),
+            None => AppMessageKind::Unknown {
+                number: unknown_number(bytes),
+            },
+        };
+        Ok(Self { id, kind })
+    }
+}
+
+impl fmt::Debug for AppMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AppMessage")
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for AppMessageKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(_) => f.write_str("Text"),
+            Self::GroupName(_) => f.write_str("GroupName"),
+            Self::Unknown { number } => write!(f, "Unknown({number})"),
+        }
+    }
+}
+
+/// Why bytes aren't a message of the app.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum AppMessageError {
+    /// Not protobuf.
+    #[error("an app message isn't valid protobuf")]
+    Protobuf,
+    /// The id is missing or has another length.
+    #[error("an app message has an id of {bytes} bytes")]
+    IdLength {
+        /// The bytes that it has.
+        bytes: usize,
+    },
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct WireAppMessage {
+    #[prost(bytes = "vec", tag = "1")]
+    id: Vec<u8>,
+    #[prost(oneof = "WireKind", tags = "2, 3")]
+    kind: Option<WireKind>,
+}
+
+#[derive(Clone, PartialEq, prost::Oneof)]
+enum WireKind {
+    #[prost(string, tag = "2")]
+    Text(String),
+    #[prost(string, tag = "3")]
+    GroupName(String),
+}
+
+fn is_unknown(number: u32) -> bool {
+    !matches!(number, 0 | ID_FIELD | TEXT_FIELD | GROUP_NAME_FIELD) && number <= FIELD_NUMBER_MAX
+}
+
+/// The lowest number among the fields that aren't known; 0 where there is none.
+fn unknown_number(mut bytes: &[u8]) -> u32 {
+    let mut lowest = None::<u32>;
+    while !bytes.is_empty() {
+        let Ok((number, wire_type)) = decode_key(&mut bytes) else {
+            break;
+        };
+        if skip_field(wire_type, number, &mut bytes, DecodeContext::default()).is_err() {
+            break;
+        }
+        if is_unknown(number) {
+            lowest = Some(lowest.map_or(number, |lowest| lowest.min(number)));
+        }
+    }
+    lowest.unwrap_or(0)
+}

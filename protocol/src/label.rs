@@ -1,0 +1,69 @@
+//! Every domain-separation label, each in this one place.
+//!
+//! A label stands in front of whatever is hashed, signed, keyed or authenticated, so that
+//! bytes made for one purpose never verify for another. Each ends in a zero byte that the text
+//! can't contain, which makes the set free of prefixes. A label is never reused and never
+//! changed; a new meaning gets a new text. Specification sections 3.2, 3.6, 4.2, 4.3, 5.1 and
+//! amendment 3.
+
+/// In front of what an Envelope's signature covers.
+pub const ENVELOPE_SIGNATURE: &[u8] = b"trueseal-sync envelope signature v1\0";
+
+/// The HKDF info of Addressed Encryption.
+pub const ADDRESSED_ENCRYPTION: &[u8] = b"trueseal-sync addressed encryption v1\0";
+
+/// The associated data of an Envelope's ciphertext.
+pub const ENVELOPE_AAD: &[u8] = b"trueseal-sync envelope aad v1\0";
+
+/// In front of author and sequence in a Message ID.
+pub const MESSAGE_ID: &[u8] = b"trueseal-message-id-v1\0";
+
+/// In front of what a pairing token's check covers.
+pub const PAIRING_TOKEN: &[u8] = b"trueseal-sync pairing token v1\0";
+
+/// In front of what the proof in a `Pair` covers.
+pub const PAIR_PROOF: &[u8] = b"trueseal-sync pair proof v1\0";
+
+/// The Argon2id password of the pairing words.
+pub const PAIRING_WORDS: &[u8] = b"trueseal-sync pairing words v1\0";
+
+/// In front of the secret in the Argon2id salt of the pairing words.
+pub const PAIRING_SALT: &[u8] = b"trueseal-sync pairing salt v1\0";
+
+/// In front of both members' keys in a compare code.
+pub const COMPARE_CODE: &[u8] = b"trueseal-sync compare code v1\0";
+
+/// In front of what a manifest's signature covers.
+pub const MANIFEST_SIGNATURE: &[u8] = b"trueseal-sync manifest signature v1\0";
+
+/// In front of the signing input in a manifest's hash.
+pub const MANIFEST_HASH: &[u8] = b"trueseal-sync manifest hash v1\0";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_label_is_a_prefix_of_another() {
+        let labels = [
+            ENVELOPE_SIGNATURE,
+            ADDRESSED_ENCRYPTION,
+            ENVELOPE_AAD,
+            MESSAGE_ID,
+            PAIRING_TOKEN,
+            PAIR_PROOF,
+            PAIRING_WORDS,
+            PAIRING_SALT,
+            COMPARE_CODE,
+            MANIFEST_SIGNATURE,
+            MANIFEST_HASH,
+        ];
+        for (i, one) in labels.iter().enumerate() {
+            assert_eq!(one.iter().filter(|byte| **byte == 0).count(), 1);
+            assert_eq!(one.last(), Some(&0));
+            for other in labels.iter().skip(i + 1) {
+                assert!(!one.starts_with(other) && !other.starts_with(one));
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The four words that both sides of a pairing compare, and the code that members compare.
+//!
+//! Owns both derivations. What the words protect against: somebody who saw the token and
+//! stands between the two devices with keys of their own. They are stretched, because the
+//! token's holder could otherwise try keys offline until the words agree. Amendment 3.
+
+mod list;
+
+use core::fmt;
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use sha2::{Digest as _, Sha256};
+use thiserror::Error;
+use zeroize::Zeroizing;
+
+use crate::key::DeviceKeys;
+use crate::label;
+use crate::limit::END_TO_END_VERSION;
+use crate::token::PairingSecret;
+
+/// How many words are compared.
+pub const WORDS: usize = 4;
+
+const WORD_BITS: u32 = 11;
+const WORD_LIST_LENGTH: usize = 1 << WORD_BITS;
+const MEMORY_KIB: u32 = 64 * 1024;
+const PASSES: u32 = 3;
+const LANES: u32 = 1;
+const OUTPUT_BYTES: usize = 16;
+const SALT_BYTES: usize = 16;
+const CODE_GROUPS: usize = 6;
+
+/// Four words of the one fixed list, the same in every language of the interface.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PairingWords([&'static str; WORDS]);
+
+impl PairingWords {
+    /// The words, in their order.
+    #[must_use]
+    pub fn as_array(&self) -> [&'static str; WORDS] {
+        self.0
+    }
+}
+
+impl fmt::Debug for PairingWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PairingWords")
+    }
+}
+
+/// Derives the words of one pairing. Takes about a fifth of a second and 64 MiB.
+///
+/// # Errors
+///
+/// The memory can't be had.
+pub fn pairing_words(
+    admitter: &DeviceKeys,
+    joiner: &DeviceKeys,
+    secret: &PairingSecret,
+) -> Result<PairingWords, WordsError> {
+    let mut password = label::PAIRING_WORDS.to_vec();
+    password.extend_from_slice(&END_TO_END_VERSION.to_be_bytes());
+    password.extend_from_slice(&admitter.to_bytes());
+    password.extend_from_slice(&joiner.to_bytes());
+    let mut output = Zeroizing::new([0; OUTPUT_BYTES]);
+    stretch(&password, &salt(secret), output.as_mut_slice())?;
+    Ok(words(u128::from_be_bytes(*output)))
+}
+
+/// The code that two members compare at any time: 30 digits, the same on both devices.
+#[must_use]
+pub fn compare_code(a: &DeviceKeys, b: &DeviceKeys) -> String {
+    let (first, second) = if a <= b { (a, b) } else { (b, a) };
+    let hash = Sha256::new()
+        .chain_update(label::COMPARE_CODE)
+        .chain_update(END_TO_END_VERSION.to_be_bytes())
+        .chain_update(first.to_bytes())
+        .chain_update(second.to_bytes())
+        .finalize();
+    // Five bytes for five digits: over sixteen bits to each digit group's leftover, so the
+    // remainder shows no bias.
+    let groups = hash.chunks_exact(5).take(CODE_GROUPS).map(|chunk| {
+        let number = chunk
+            .iter()
+            .fold(0_u64, |sum, byte| (sum << 8) | u64::from(*byte));
+        format!("{:05}", number % 100_000)
+    });
+    groups.collect::<Vec<_>>().join(" ")
+}
+
+/// Why no words could be derived.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum WordsError {
+    /// The function wants more memory than there is.
+    #[error("there isn't enough memory for the pairing words")]
+    Memory,
+}
+
+fn salt(secret: &PairingSecret) -> [u8; SALT_BYTES] {
+    let hash: [u8; 32] = Sha256::new()
+        .chain_update(label::PAIRING_SALT)
+        .chain_update(secret.as_bytes())
+        .finalize()
+        .into();
+    let mut salt = [0; SALT_BYTES];
+    salt.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
+    salt
+}
+
+fn stretch(password: &[u8], salt: &[u8], output: &mut [u8]) -> Result<(), WordsError> {
+    let params = Params::new(MEMORY_KIB, PASSES, LANES, Some(OUTPUT_BYTES))
+        .map_err(|_| WordsError::Memory)?;
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    argon2
+        .hash_password_into(password, salt, output)
+        .map_err(|_| WordsError::Memory)
+}
+
+/// The first 44 bits, eleven to a word.
+fn words(output: u128) -> PairingWords {
+    let mut rest = output;
+    PairingWords(core::array::from_fn(|_| {
+        rest = rest.rotate_left(WORD_BITS);
+        let index = rest & (WORD_LIST_LENGTH as u128 - 1);
+        let word = usize::try_from(index)
+            .ok()
+            .and_then(|index| list::WORDS.get(index));
+        word.copied().unwrap_or_default()
+    }))
+}
