@@ -1,0 +1,57 @@
+//! The numbers of rule R that no other part of the engine needs.
+//!
+//! What concerns the wire (32 members, 2^63-1) stands in `sealpost_protocol::limit`.
+//! Spec: membership rule, sections 3.1 to 3.8.
+
+const SECOND_MS: u64 = 1_000;
+const DAY_MS: u64 = 24 * 60 * 60 * SECOND_MS;
+
+/// Known manifests, accepted or parked, above which the oldest are folded away.
+///
+/// Measured on an earlier form of the rule: with 24 kept nothing is lost, with 12 it is.
+pub(super) const KNOWN_MAX: usize = 256;
+
+/// Known manifests that a compaction leaves.
+pub(super) const KNOWN_KEPT: usize = 192;
+
+/// Parked manifests above which nothing more is parked for an author outside the view.
+pub(super) const PARKED_MAX: usize = 64;
+
+/// Manifests that a device keeps while it waits for its anchor.
+pub const BUFFERED_MANIFESTS_MAX: usize = 64;
+
+/// Ancestors that a newcomer is sent after its manifest.
+pub(super) const ANCESTORS_MAX: usize = 4;
+
+/// Removed keys, newest first, whose proof is kept and sent to a newcomer.
+pub(super) const PROVEN_KEYS_MAX: usize = 16;
+
+/// Removed keys at which a group admits nobody any more.
+pub(super) const TOMBS_MAX: usize = 4_096;
+
+/// Removals remembered for one key; a removed device that goes on signing can't add more.
+pub(super) const REMOVALS_PER_KEY_MAX: usize = 64;
+
+/// Keys remembered as once listed, for the authority of a Revoke.
+pub(super) const KEYS_HELD_MAX: usize = 16_384;
+
+/// The distance by which a manifest's version may lie above the highest accepted one.
+pub(super) const VERSION_JUMP_MAX: u64 = 10_000;
+
+/// Merges that one firing of the timer issues at most.
+pub(super) const MERGES_PER_FIRING_MAX: usize = 6;
+
+/// Limbo keys that are closed within a day at most.
+pub(super) const CLOSINGS_PER_DAY_MAX: usize = 16;
+
+/// The span in which [`CLOSINGS_PER_DAY_MAX`] is counted.
+pub(super) const CLOSINGS_SPAN_MS: u64 = DAY_MS;
+
+/// T: the merge delay per rank, and the width of its random part.
+pub(super) const MERGE_DELAY_MS: u64 = 20 * SECOND_MS;
+
+/// `T_close`: the time a key stays in limbo before a merge closes it.
+pub(super) const CLOSE_AFTER_MS: u64 = DAY_MS;
+
+/// The grace in which manifests of a removed issuer are still taken.
+pub(super) const REMOVED_ISSUER_GRACE_MS: u64 = 30 * DAY_MS;

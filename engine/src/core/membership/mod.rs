@@ -1,0 +1,308 @@
+//! Who belongs to the group: rule R, membership that converges.
+//!
+//! Owns the known manifests of one group and everything that follows from them: the members
+//! (the *view*), the current manifest (the *winner*), the manifests to issue and to send,
+//! the merge timer. It is pure: no clock, no IO, no randomness of its own. It never opens
+//! envelopes, never decides what becomes of messages, and never wipes anything.
+//!
+//! Membership is a two-phase set: removals only grow and win; additions come from whole
+//! member lists of manifests whose issuer has authority. Whoever sees that the current
+//! manifest doesn't state the view issues one merge, after a delay that depends on its rank.
+//!
+//! Invariants:
+//! - every change of the rows is handed out by [`Membership::drain`], and a machine restored
+//!   from the rows is equal to the one that goes on, but for the merge timer;
+//! - an issued manifest states the issuer's whole view, and is in the rows of the same step;
+//! - parked manifests never influence view, winner or removals;
+//! - nothing is ever sent to a device that no accepted manifest lists.
+//!
+//! Spec: the membership rule, section 3; issuing, leaving and wiping: TrueSeal 5.6.
+//!
+//! | section | file |
+//! |---|---|
+//! | 3.1 data, 3.2 terms | `known` |
+//! | 3.3 compute | `view` |
+//! | 3.4 issue | `issue` |
+//! | 3.5 receive, hello | `receive`, `anchor` |
+//! | 3.6 merge timer | `merge` |
+//! | 3.8 bounds, compaction | `bound`, `compaction` |
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sealpost_protocol::key::{DeviceKeys, SigningPublic, SigningSecret};
+use sealpost_protocol::manifest::{GroupId, Manifest, Member, SignedManifest};
+
+mod anchor;
+mod bound;
+mod change;
+mod compaction;
+mod history;
+mod issue;
+mod known;
+mod merge;
+mod receive;
+mod view;
+
+pub use anchor::is_anchor;
+pub use bound::BUFFERED_MANIFESTS_MAX;
+pub use change::{AdmissionDropReason, Attribution, MembershipChange, MembershipEffect};
+pub use issue::{IssueError, Leave};
+pub use known::{KnownManifest, MembershipSnapshot, Tomb};
+pub use receive::ManifestRefused;
+
+use merge::MergeTimer;
+use view::Standing;
+
+/// The membership machine of one group.
+///
+/// - `genesis`, `anchored`, `restore` make one;
+/// - `handle_*` tell it what happened, `issue_*` what the person wants;
+/// - after each of these, `drain` it fully, commit the changes, then act on the effects.
+#[derive(Clone, Debug)]
+pub struct Membership {
+    me: DeviceKeys,
+    /// Invariant: in `known`, and its root.
+    root: SignedManifest,
+    known: MembershipSnapshot,
+    /// Invariant: between calls, what `view::compute` says of `known`.
+    standing: Standing,
+    timer: MergeTimer,
+    /// True once this device issued its leave: its own removal is then no news.
+    leaves: bool,
+    changes: Vec<MembershipChange>,
+    effects: Vec<MembershipEffect>,
+}
+
+/// Why rows can't be restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreError {
+    /// The first manifest of the group is not among the rows.
+    #[error("the first manifest of the group is missing")]
+    RootMissing,
+}
+
+impl Membership {
+    /// Creates a group: version 1 with this device and the first one it admits.
+    ///
+    /// # Errors
+    ///
+    /// If the member list is not a valid one, as when two members share a key.
+    pub fn genesis(
+        group_id: GroupId,
+        me: Member,
+        first: Member,
+        secret: &SigningSecret,
+        now_ms: u64,
+    ) -> Result<Self, IssueError> {
+        let my_keys = me.keys;
+        let first_keys = first.keys;
+        let root = Manifest::new(group_id, 1, None, vec![me, first])?.sign(secret);
+        let mut membership = Self::rooted(my_keys, root.clone());
+        membership.send(first_keys, root);
+        membership.settle(now_ms);
+        Ok(membership)
+    }
+
+    /// Enters a group with its anchor, the manifest for which [`is_anchor`] holds.
+    ///
+    /// `buffered` are the manifests, with their Envelope authors, that arrived before it.
+    #[must_use]
+    pub fn anchored(
+        me: DeviceKeys,
+        anchor: SignedManifest,
+        buffered: Vec<(SigningPublic, SignedManifest)>,
+        now_ms: u64,
+    ) -> Self {
+        let mut membership = Self::rooted(me, anchor);
+        membership.take_buffered(buffered);
+        membership.settle(now_ms);
+        membership
+    }
+
+    /// Goes on from the rows. Drain it: what a newer version of the rule finds is a change.
+    ///
+    /// # Errors
+    ///
+    /// If the rows don't hold the group's first manifest.
+    pub fn restore(
+        me: DeviceKeys,
+        known: MembershipSnapshot,
+        now_ms: u64,
+    ) -> Result<Self, RestoreError> {
+        let root = known.root().ok_or(RestoreError::RootMissing)?.clone();
+        let mut membership = Self::bare(me, root, known);
+        let (standing, _) = view::compute(&membership.known, &me.signing);
+        membership.standing = standing;
+        membership.settle(now_ms);
+        Ok(membership)
+    }
+
+    fn rooted(me: DeviceKeys, root: SignedManifest) -> Self {
+        let mut membership = Self::bare(me, root.clone(), MembershipSnapshot::default());
+        membership.record(MembershipChange::RootSet { hash: root.hash() });
+        membership.record(MembershipChange::ManifestStored {
+            manifest: root,
+            trusted: false,
+        });
+        membership
+    }
+
+    fn bare(me: DeviceKeys, root: SignedManifest, known: MembershipSnapshot) -> Self {
+        Self {
+            me,
+            root,
+            known,
+            standing: Standing::default(),
+            timer: MergeTimer::default(),
+            leaves: false,
+            changes: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// Hands out the changes to commit and the effects to act on after it.
+    #[must_use]
+    pub fn drain(&mut self) -> (Vec<MembershipChange>, Vec<MembershipEffect>) {
+        (
+            std::mem::take(&mut self.changes),
+            std::mem::take(&mut self.effects),
+        )
+    }
+
+    /// The members, this device included while the others count it in.
+    #[must_use]
+    pub const fn view(&self) -> &BTreeMap<SigningPublic, Member> {
+        &self.standing.view
+    }
+
+    /// Whether this device is a member in its own view.
+    ///
+    /// While it is not, without being removed, its messages are held: others would drop them.
+    #[must_use]
+    pub fn is_listed(&self) -> bool {
+        self.view().contains_key(&self.me.signing)
+    }
+
+    /// Whether a manifest removed this device, its own leave included.
+    #[must_use]
+    pub fn is_removed(&self) -> bool {
+        self.known.tombs.contains_key(&self.me.signing)
+    }
+
+    /// The current manifest: the greatest one by a member.
+    #[must_use]
+    pub fn current(&self) -> &SignedManifest {
+        let winner = self.standing.winner;
+        winner
+            .and_then(|hash| self.known.manifest(&hash))
+            .unwrap_or(&self.root)
+    }
+
+    /// The greatest manifest that counts, whether or not its issuer is still a member.
+    #[must_use]
+    pub fn tip(&self) -> &SignedManifest {
+        let tip = self.standing.tip;
+        tip.and_then(|hash| self.known.manifest(&hash))
+            .unwrap_or(&self.root)
+    }
+
+    /// The group.
+    #[must_use]
+    pub fn group_id(&self) -> GroupId {
+        self.root.group_id()
+    }
+
+    /// Keys that accepted manifests list, that nobody removed, and that nobody with
+    /// authority admitted.
+    #[must_use]
+    pub const fn limbo(&self) -> &BTreeSet<SigningPublic> {
+        &self.standing.limbo
+    }
+
+    /// Whether any manifest this device ever accepted lists the key: who may revoke.
+    #[must_use]
+    pub fn has_ever_held(&self, key: &SigningPublic) -> bool {
+        self.known.held.contains(key)
+    }
+
+    /// The rows as they stand; what the drained changes add up to.
+    #[must_use]
+    pub const fn snapshot(&self) -> &MembershipSnapshot {
+        &self.known
+    }
+
+    /// The only way to change the rows.
+    fn record(&mut self, change: MembershipChange) {
+        self.known.apply(&change);
+        self.changes.push(change);
+    }
+
+    fn send(&mut self, to: DeviceKeys, manifest: SignedManifest) {
+        self.effects.push(MembershipEffect::Send { to, manifest });
+    }
+
+    /// Brings everything that follows from the rows up to date; after every change of them.
+    fn settle(&mut self, now_ms: u64) {
+        let before = self.standing.clone();
+        let was_removed = self.is_removed();
+        self.recompute(now_ms);
+        self.remember_listed(&before);
+        if self.compact() {
+            self.recompute(now_ms);
+        }
+        self.follow_limbo(now_ms);
+        self.tell_history(&before, was_removed, now_ms);
+        self.greet_newcomers(&before);
+        self.follow_merge_need(now_ms);
+    }
+
+    fn recompute(&mut self, now_ms: u64) {
+        let (standing, removals) = view::compute(&self.known, &self.me.signing);
+        for (key, removal) in removals {
+            self.record(MembershipChange::RemovalStored {
+                key,
+                removal,
+                since_ms: now_ms,
+            });
+        }
+        self.standing = standing;
+    }
+
+    /// Keeps who was ever listed, also for when the manifest is folded away.
+    fn remember_listed(&mut self, before: &Standing) {
+        let fresh = self.standing.accepted.difference(&before.accepted);
+        let listed: BTreeSet<_> = fresh
+            .filter_map(|hash| self.known.manifest(hash))
+            .flat_map(|manifest| manifest.members().iter().map(|m| m.keys.signing))
+            .filter(|key| !self.known.held.contains(key))
+            .collect();
+        let room = bound::KEYS_HELD_MAX.saturating_sub(self.known.held.len());
+        for key in listed.into_iter().take(room) {
+            self.record(MembershipChange::KeyHeld { key });
+        }
+    }
+
+    fn follow_limbo(&mut self, now_ms: u64) {
+        let limbo = &self.standing.limbo;
+        let known = &self.known.limbo_since;
+        let ended: Vec<_> = known
+            .keys()
+            .filter(|key| !limbo.contains(key))
+            .copied()
+            .collect();
+        let begun: Vec<_> = limbo
+            .iter()
+            .filter(|key| !known.contains_key(key))
+            .copied()
+            .collect();
+        for key in ended {
+            self.record(MembershipChange::LimboEnded { key });
+        }
+        for key in begun {
+            self.record(MembershipChange::LimboStarted {
+                key,
+                since_ms: now_ms,
+            });
+        }
+    }
+}

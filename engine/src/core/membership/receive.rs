@@ -1,0 +1,198 @@
+//! What becomes of a manifest that arrived, and whom a new member greets.
+//!
+//! The issuer decides about a manifest, never the Envelope's author; the author only tells
+//! that the device that sent it is alive and what it holds.
+//! Spec: membership rule, section 3.5.
+
+use sealpost_protocol::key::{DeviceKeys, SigningPublic};
+use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
+
+use super::bound::{BUFFERED_MANIFESTS_MAX, PARKED_MAX, REMOVED_ISSUER_GRACE_MS, VERSION_JUMP_MAX};
+use super::view::{self, Standing};
+use super::{Membership, MembershipChange};
+
+/// Why a manifest was refused loudly; all others that aren't taken are dropped in silence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ManifestRefused {
+    /// It belongs to another group.
+    #[error("the manifest belongs to another group")]
+    OtherGroup,
+    /// Its version lies too far above the highest accepted one.
+    #[error("manifest version {version} lies too far above {accepted}")]
+    VersionJump {
+        /// The version.
+        version: u64,
+        /// The highest accepted version.
+        accepted: u64,
+    },
+}
+
+impl Membership {
+    /// Takes, parks or drops a manifest. Acknowledge its Envelope in every case.
+    ///
+    /// # Errors
+    ///
+    /// If it is worth a delivery issue (`unauthorized`). Nothing has changed then.
+    pub fn handle_manifest(
+        &mut self,
+        author: &SigningPublic,
+        manifest: SignedManifest,
+        now_ms: u64,
+    ) -> Result<(), ManifestRefused> {
+        self.check_place(&manifest)?;
+        if self.is_welcome(author, &manifest, now_ms) {
+            self.take(author, manifest);
+            self.settle(now_ms);
+        }
+        Ok(())
+    }
+
+    fn check_place(&self, manifest: &SignedManifest) -> Result<(), ManifestRefused> {
+        if manifest.group_id() != self.group_id() {
+            return Err(ManifestRefused::OtherGroup);
+        }
+        let accepted = self.standing.version;
+        let version = manifest.version();
+        if version > accepted.saturating_add(VERSION_JUMP_MAX) {
+            return Err(ManifestRefused::VersionJump { version, accepted });
+        }
+        Ok(())
+    }
+
+    fn is_welcome(&self, author: &SigningPublic, manifest: &SignedManifest, now_ms: u64) -> bool {
+        if self.known.manifests.contains_key(&manifest.hash()) {
+            return true;
+        }
+        // What this device issued it holds, unless it was folded away or forged with its key.
+        let is_mine = *manifest.issuer() == self.me.signing;
+        let tomb = self.known.tombs.get(manifest.issuer());
+        let is_over =
+            tomb.is_some_and(|tomb| now_ms.saturating_sub(tomb.since_ms) > REMOVED_ISSUER_GRACE_MS);
+        !is_mine && !is_over && !self.is_flooding(author, manifest)
+    }
+
+    /// Whether a device outside the view sends one more manifest that can't be judged.
+    ///
+    /// One that can be judged is taken from anybody, so that a full table can't keep out the
+    /// greeting of a member that this device hasn't heard of.
+    fn is_flooding(&self, author: &SigningPublic, manifest: &SignedManifest) -> bool {
+        if self.parked() < PARKED_MAX || self.view().contains_key(author) {
+            return false;
+        }
+        let mut trial = self.known.clone();
+        trial.apply(&MembershipChange::ManifestStored {
+            manifest: manifest.clone(),
+            trusted: self.is_history(author, manifest),
+        });
+        let (standing, _) = view::compute(&trial, &self.me.signing);
+        !standing.accepted.contains(&manifest.hash())
+    }
+
+    fn parked(&self) -> usize {
+        let known = self.known.manifests.len();
+        known.saturating_sub(self.standing.accepted.len())
+    }
+
+    /// Takes what arrived before the anchor, as if it arrived now.
+    pub(super) fn take_buffered(&mut self, buffered: Vec<(SigningPublic, SignedManifest)>) {
+        self.standing.version = self.root.version();
+        for (author, manifest) in buffered.into_iter().take(BUFFERED_MANIFESTS_MAX) {
+            let is_mine = *manifest.issuer() == self.me.signing;
+            if !is_mine && self.check_place(&manifest).is_ok() {
+                self.take(&author, manifest);
+            }
+        }
+    }
+
+    fn take(&mut self, author: &SigningPublic, manifest: SignedManifest) {
+        let hash = manifest.hash();
+        let trusted = self.is_history(author, &manifest);
+        let known = self.known.manifests.get(&hash);
+        let is_news = known.is_none_or(|known| trusted && !known.trusted);
+        let letters = self.letters(author, &hash, &manifest);
+        if is_news {
+            self.record(MembershipChange::ManifestStored { manifest, trusted });
+        }
+        for letter in letters {
+            self.record(letter);
+        }
+    }
+
+    /// Whether the admitter sends what came before the anchor.
+    fn is_history(&self, author: &SigningPublic, manifest: &SignedManifest) -> bool {
+        author == self.root.issuer() && manifest.version() < self.root.version()
+    }
+
+    /// What a manifest tells about the device that sent it: see `hello` and `seen`.
+    fn letters(
+        &self,
+        author: &SigningPublic,
+        hash: &ManifestHash,
+        manifest: &SignedManifest,
+    ) -> Vec<MembershipChange> {
+        let mut letters = Vec::new();
+        if !manifest.lists(author) || *author == self.me.signing {
+            return letters;
+        }
+        if manifest.issuer() != author && !self.known.hello.contains_key(author) {
+            letters.push(MembershipChange::HelloStored {
+                key: *author,
+                manifest: *hash,
+            });
+        }
+        if manifest.lists(&self.me.signing) && self.known.seen.get(author) != Some(hash) {
+            letters.push(MembershipChange::SeenStored {
+                key: *author,
+                manifest: *hash,
+            });
+        }
+        letters
+    }
+
+    /// Sends the own anchor, once, to members that may not know of this device.
+    ///
+    /// Those are the members that the anchor lists, but for the admitter, and later every
+    /// new member whose admission didn't list this device. The outbox keeps the order per
+    /// recipient, so the greeting arrives before any message.
+    pub(super) fn greet_newcomers(&mut self, before: &Standing) {
+        if self.root.parent().is_none() || self.is_removed() {
+            return;
+        }
+        for keys in self.ungreeted(before) {
+            self.send(keys, self.root.clone());
+            self.record(MembershipChange::HelloSent { key: keys.signing });
+        }
+    }
+
+    fn ungreeted(&self, before: &Standing) -> Vec<DeviceKeys> {
+        let fresh = self.view().iter();
+        fresh
+            .filter(|(key, _)| !before.view.contains_key(key))
+            .filter(|(key, _)| **key != self.me.signing && *key != self.root.issuer())
+            .filter(|(key, _)| !self.known.hello_sent.contains(key))
+            .filter(|(key, _)| self.root.lists(key) || !self.was_admitted_beside_me(key))
+            .map(|(_, member)| member.keys)
+            .collect()
+    }
+
+    /// Whether a known manifest that lists this device added the key.
+    fn was_admitted_beside_me(&self, key: &SigningPublic) -> bool {
+        self.admissions(key)
+            .any(|(_, manifest)| manifest.lists(&self.me.signing))
+    }
+
+    /// The accepted manifests that list a key which their parent, known, does not.
+    pub(super) fn admissions(
+        &self,
+        key: &SigningPublic,
+    ) -> impl Iterator<Item = (&ManifestHash, &SignedManifest)> {
+        let accepted = self.standing.accepted.iter();
+        accepted
+            .filter_map(|hash| Some((hash, self.known.manifest(hash)?)))
+            .filter(|(_, manifest)| manifest.lists(key))
+            .filter(|(_, manifest)| match manifest.parent() {
+                Some(parent) => self.known.manifest(&parent).is_some_and(|p| !p.lists(key)),
+                None => true,
+            })
+    }
+}
