@@ -1,1 +1,18 @@
-//! Placeholder.
+//! The Sealpost client engine: one group, its keys, its messages, its relay.
+//!
+//! Owns everything between a program's call and the bytes of `sealpost-protocol`. The rules
+//! of delivery, pairing and membership are pure machines in [`core`]; around them stands a
+//! shell that owns sockets, the database, the key store, threads and the clock, and holds no
+//! rule of its own.
+//!
+//! The way of an input: a call or a frame reaches the group's one actor thread; the machine
+//! turns it into a step; its writes are committed in one transaction; only then is anything
+//! pushed, acknowledged or told.
+//!
+//! Never logs a name, a key, an address, an id that lasts, or a text, at any level.
+
+pub mod clock;
+mod durable_file;
+pub mod keys;
+pub mod namespace;
+pub mod profile;
