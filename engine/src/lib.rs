@@ -12,6 +12,7 @@
 //! Never logs a name, a key, an address, an id that lasts, or a text, at any level.
 
 pub mod clock;
+pub mod core;
 mod durable_file;
 pub mod keys;
 pub mod namespace;

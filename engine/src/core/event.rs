@@ -3,8 +3,8 @@
 //! Owns the event values and the values that events and queries share: members, join
 //! requests, the state of pairing. Events are told only after the commit they follow from.
 
-use sealpost_protocol::key::DeviceKeys;
-use sealpost_protocol::member_id::MemberId;
+use sealpost_protocol::key::{DeviceKeys, MemberId};
+use sealpost_protocol::manifest;
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingToken;
@@ -77,6 +77,18 @@ pub struct Member {
     pub name: DeviceName,
     /// Both public keys, for the compare code.
     pub keys: DeviceKeys,
+}
+
+impl Member {
+    /// The member as a manifest lists it.
+    #[must_use]
+    pub fn of(listed: &manifest::Member) -> Self {
+        Self {
+            id: listed.keys.signing.member_id(),
+            name: listed.name.clone(),
+            keys: listed.keys,
+        }
+    }
 }
 
 /// Names a join request within one run of the engine. Never used twice, so that a request

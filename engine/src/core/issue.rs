@@ -47,9 +47,18 @@ impl DeliveryIssue {
             Self::Unauthorized => "unauthorized",
             Self::HeldForUpgrade { .. } => "heldForUpgrade",
             Self::HandlerGaveUp { .. } => "handlerGaveUp",
-            Self::SendFailed { failure: SendFailure::TooLarge, .. } => "sendFailed.tooLarge",
-            Self::SendFailed { failure: SendFailure::Malformed, .. } => "sendFailed.malformed",
-            Self::SendFailed { failure: SendFailure::Expired, .. } => "sendFailed.expired",
+            Self::SendFailed {
+                failure: SendFailure::TooLarge,
+                ..
+            } => "sendFailed.tooLarge",
+            Self::SendFailed {
+                failure: SendFailure::Malformed,
+                ..
+            } => "sendFailed.malformed",
+            Self::SendFailed {
+                failure: SendFailure::Expired,
+                ..
+            } => "sendFailed.expired",
         }
     }
 
@@ -209,11 +218,13 @@ mod tests {
             DeliveryIssue::Unreadable(Unreadable::DroppedWhileHeld),
             DeliveryIssue::Unauthorized,
             DeliveryIssue::HeldForUpgrade { version: 9 },
-            DeliveryIssue::HandlerGaveUp { message, error: HandlerError::new("why") },
+            DeliveryIssue::HandlerGaveUp {
+                message,
+                error: HandlerError::new("why"),
+            },
         ];
-        issues.extend(
-            SendFailure::ALL.map(|failure| DeliveryIssue::SendFailed { message, failure }),
-        );
+        issues
+            .extend(SendFailure::ALL.map(|failure| DeliveryIssue::SendFailed { message, failure }));
         issues
     }
 
@@ -232,8 +243,17 @@ mod tests {
 
     #[test]
     fn columns_that_lack_their_detail_are_refused() {
-        for code in ["heldForUpgrade", "handlerGaveUp", "sendFailed.expired", "sent"] {
-            assert_eq!(DeliveryIssue::from_columns(code, None, None, None), None, "{code}");
+        for code in [
+            "heldForUpgrade",
+            "handlerGaveUp",
+            "sendFailed.expired",
+            "sent",
+        ] {
+            assert_eq!(
+                DeliveryIssue::from_columns(code, None, None, None),
+                None,
+                "{code}"
+            );
         }
     }
 
@@ -241,7 +261,11 @@ mod tests {
     fn a_handler_text_is_cut_at_a_character_and_never_printed() {
         let error = HandlerError::new(&"é".repeat(HandlerError::BYTES_MAX));
         assert_eq!(error.as_str().len(), HandlerError::BYTES_MAX);
-        let shown = format!("{:?} {}", HandlerError::new("canary"), HandlerError::new("canary"));
+        let shown = format!(
+            "{:?} {}",
+            HandlerError::new("canary"),
+            HandlerError::new("canary")
+        );
         assert!(!shown.contains("canary"));
     }
 }

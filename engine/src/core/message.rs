@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use sealpost_protocol::member_id::MemberId;
+use sealpost_protocol::key::MemberId;
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 

@@ -14,16 +14,15 @@
 
 use std::fmt;
 
-use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, NoisePublic, SigningPublic};
-use sealpost_protocol::manifest::SignedManifest;
-use sealpost_protocol::member_id::MemberId;
+use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, NoisePublic, SigningPublic};
+use sealpost_protocol::manifest::{self, SignedManifest};
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingSecret;
 
 use super::event::{Event, JoinRequestId};
 use super::issue::{DeliveryIssue, SendFailure};
-use super::membership::{MembershipChange, MembershipSnapshot};
+use super::membership::{Attribution, MembershipChange, MembershipSnapshot};
 use super::message::{DeliveryState, Message, NewMessage};
 use super::status::Phase;
 
@@ -133,6 +132,8 @@ pub enum Change {
     },
     /// A write of the membership rule.
     Membership(MembershipChange),
+    /// A line of the membership history, which nothing rests on.
+    MembershipNoted(MembershipNote),
     /// The group is over: outbox, join, membership, dedup rows, held blobs and sequence go.
     /// Message history, delivery issues and the group's local name stay (amendment 9);
     /// deliveries that still wait become [`DeliveryState::Withdrawn`].
@@ -207,7 +208,9 @@ pub struct Push {
 
 impl fmt::Debug for Push {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Push").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Push")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -317,6 +320,19 @@ pub struct BufferedManifest {
     pub author: SigningPublic,
     /// The manifest.
     pub manifest: SignedManifest,
+}
+
+/// Somebody entered or left the view of this device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MembershipNote {
+    /// Whether the member was added; otherwise it is gone.
+    pub is_added: bool,
+    /// Who.
+    pub member: manifest::Member,
+    /// By whom, where this device can know.
+    pub by: Option<Attribution>,
+    /// When this device saw it.
+    pub seen_ms: u64,
 }
 
 /// The metadata of a message in the outbox.

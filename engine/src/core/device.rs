@@ -1,0 +1,440 @@
+//! The whole machine of one group: everything a device decides, without doing any of it.
+//!
+//! Owns the status and the machines under it: outbox, inbox, pairing, membership. Takes
+//! inputs by `handle_*`, and hands out what follows by [`Device::drain`] as one [`Step`]:
+//! writes for one transaction, and effects for after it. Never touches a socket, the
+//! database, the clock or the source of randomness; they are arguments.
+//!
+//! Invariants:
+//! - an input that returns an error changed nothing;
+//! - nothing leaves (push, acknowledgement, event) but as an effect of the step that holds
+//!   the writes it rests on;
+//! - there is membership exactly in `Member` and `Ending`;
+//! - a machine restored from the committed writes at any point goes on where this one was,
+//!   but for what is memory only: pushes in flight, the pairing window, handler attempts.
+//!
+//! Spec: 3 to 8 and appendix B; the wipe and its order: 5.6, 5.7.
+
+use std::collections::BTreeMap;
+
+use rand_core::CryptoRngCore;
+use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, SigningPublic};
+use sealpost_protocol::limit::{BODY_BYTES_MAX, SEQUENCE_MAX};
+use sealpost_protocol::manifest;
+use sealpost_protocol::message_id::MessageId;
+use sealpost_protocol::name::DeviceName;
+use thiserror::Error;
+
+use super::error::{EngineError, StorageFault};
+use super::event::{Event, Member, PairingState};
+use super::held::HeldBlobs;
+use super::inbox;
+use super::inbox::Inbox;
+use super::issue::{DeliveryIssue, HandlerError, Unreadable};
+use super::membership::Membership;
+use super::outbox::Outbox;
+use super::pairing::Pairing;
+use super::status::{Connection, Phase, Status, StatusReason};
+use super::step::{
+    BufferedManifest, Change, Effect, HandlerRun, Lookup, PushId, PushOutcome, SessionId, Snapshot,
+    Step,
+};
+use super::timing;
+
+mod ending;
+mod joining;
+mod membering;
+mod receiving;
+mod sending;
+
+/// The machine of one group on one device.
+#[derive(Debug)]
+pub struct Device {
+    secrets: DeviceSecrets,
+    keys: DeviceKeys,
+    name: DeviceName,
+    label: Option<String>,
+    body_bytes_max: usize,
+    phase: Phase,
+    last_sequence: u64,
+    connection: Connection,
+    has_handler: bool,
+    outbox: Outbox,
+    inbox: Inbox,
+    held: HeldBlobs,
+    pairing: Pairing,
+    buffered: Vec<BufferedManifest>,
+    membership: Option<Membership>,
+    /// What the merge timer was told last: a session up and no blob waiting.
+    was_drained: bool,
+    /// Whether the person gave up waiting for the end of a group.
+    is_forgotten: bool,
+    next_sweep_ms: u64,
+    /// Bodies known in this drain, so that what is queued now can be pushed now.
+    bodies: BTreeMap<u64, Vec<u8>>,
+    step: Step,
+}
+
+/// What doesn't come from the store.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// A lower limit than the Protocol Size Limit for the body given to `send`; a higher one
+    /// is clamped.
+    pub max_payload_bytes: Option<usize>,
+}
+
+/// Why a snapshot can't be what this machine wrote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum RestoreError {
+    /// The phase needs a group, and there is none.
+    #[error("the stored phase needs membership rows")]
+    MembershipMissing,
+    /// The phase needs a join, and there is none.
+    #[error("the stored phase needs a join row")]
+    JoinMissing,
+}
+
+/// Input.
+impl Device {
+    /// Builds the machine from what the store holds. The first drain finishes what a stop
+    /// interrupted.
+    ///
+    /// # Errors
+    ///
+    /// If the rows contradict each other.
+    pub fn restore(
+        snapshot: Snapshot,
+        settings: Settings,
+        now_ms: u64,
+    ) -> Result<Self, RestoreError> {
+        let keys = snapshot.secrets.keys();
+        let membership = match (snapshot.phase, snapshot.membership) {
+            (Phase::NotJoined | Phase::PendingJoin, _) => None,
+            (_, None) => return Err(RestoreError::MembershipMissing),
+            (_, Some(rows)) => Some(
+                Membership::restore(keys, rows, now_ms)
+                    .map_err(|_| RestoreError::MembershipMissing)?,
+            ),
+        };
+        if snapshot.phase == Phase::PendingJoin && snapshot.join.is_none() {
+            return Err(RestoreError::JoinMissing);
+        }
+        let limit = settings.max_payload_bytes.unwrap_or(BODY_BYTES_MAX);
+        let join = snapshot.join.filter(|join| match snapshot.phase {
+            Phase::PendingJoin => true,
+            Phase::Member => !join.confirmed,
+            Phase::NotJoined | Phase::Ending(_) => false,
+        });
+        let mut device = Self {
+            keys,
+            secrets: snapshot.secrets,
+            name: snapshot.name,
+            label: snapshot.label,
+            body_bytes_max: limit.min(BODY_BYTES_MAX),
+            phase: snapshot.phase,
+            last_sequence: snapshot.last_sequence,
+            connection: Connection::Disconnected(None),
+            has_handler: false,
+            outbox: Outbox::restore(
+                &keys.signing,
+                snapshot.outbox_messages,
+                snapshot.outbox_entries,
+            ),
+            inbox: Inbox::default(),
+            held: HeldBlobs::restore(snapshot.held),
+            pairing: Pairing::restore(join),
+            buffered: snapshot.buffered,
+            membership,
+            was_drained: false,
+            is_forgotten: false,
+            next_sweep_ms: now_ms,
+            bodies: BTreeMap::new(),
+            step: Step::default(),
+        };
+        device.want_join_words();
+        device.carry_out_membership(None, now_ms);
+        Ok(device)
+    }
+
+    /// A message handler was set, or cancelled.
+    pub fn handle_handler_set(&mut self, is_set: bool) {
+        self.has_handler = is_set;
+    }
+
+    /// Takes the group's local name.
+    pub fn handle_label(&mut self, label: String) {
+        self.step.changes.push(Change::LabelSaved {
+            label: label.clone(),
+        });
+        self.label = Some(label);
+    }
+
+    /// The shell dials, waits, or gave up; for a session that is up there is
+    /// [`Device::handle_session_started`].
+    pub fn handle_connection(&mut self, connection: Connection) {
+        self.set_connection(connection);
+    }
+
+    /// A Receive Session is up: every push may be tried at once.
+    pub fn handle_session_started(&mut self, session: SessionId) {
+        self.inbox.start_session(session, &mut self.step);
+        self.held.end_session();
+        self.outbox.clear_backoff();
+        self.set_connection(Connection::Connected);
+    }
+
+    /// A Receive Session ended, for this reason or none.
+    pub fn handle_session_ended(&mut self, session: SessionId, connection: Connection) {
+        self.inbox.end_session(session, &mut self.step);
+        if !self.inbox.is_up() {
+            self.held.end_session();
+            self.set_connection(connection);
+        }
+    }
+
+    /// The relay delivered a blob.
+    pub fn handle_deliver(&mut self, session: SessionId, blob: u64, envelope: Vec<u8>) {
+        self.inbox.add(inbox::BlobRef { session, blob }, envelope);
+    }
+
+    /// The relay sent a frame that has no place in a Receive Session; the shell closes it.
+    pub fn handle_bad_frame(&mut self, now_ms: u64) {
+        let issue = DeliveryIssue::Unreadable(Unreadable::Malformed);
+        inbox::raise(issue, now_ms, &mut self.step);
+    }
+
+    /// The message handler is done with a message, or failed at it.
+    pub fn handle_handler_outcome(
+        &mut self,
+        run: HandlerRun,
+        outcome: Result<(), HandlerError>,
+        now_ms: u64,
+    ) {
+        if let Some(handled) = self.inbox.handle_outcome(run, outcome, now_ms) {
+            self.finish_message(handled, now_ms);
+        }
+    }
+
+    /// A push ended.
+    pub fn handle_push_outcome(
+        &mut self,
+        push: PushId,
+        outcome: PushOutcome,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) {
+        if let PushOutcome::VersionUnsupported { min, max } = outcome {
+            self.set_connection(Connection::RelayVersionUnsupported { min, max });
+        }
+        self.outbox
+            .handle_outcome(push, outcome, now_ms, rng, &mut self.step);
+    }
+
+    /// Time passed. Due at [`Device::next_wakeup`], harmless at any other time.
+    pub fn handle_wakeup(&mut self, now_ms: u64, rng: &mut impl CryptoRngCore) {
+        self.inbox.handle_wakeup(now_ms, &mut self.step);
+        self.fire_membership_timer(now_ms, rng);
+        let is_sweep_due = now_ms >= self.next_sweep_ms
+            || self.next_sweep_ms.saturating_sub(now_ms) > timing::SWEEP_INTERVAL_MS;
+        if is_sweep_due {
+            self.next_sweep_ms = now_ms.saturating_add(timing::SWEEP_INTERVAL_MS);
+            self.outbox.expire(now_ms, &mut self.step);
+            self.held.forget_gone(now_ms, &mut self.step);
+            self.step
+                .changes
+                .push(Change::HandledPurged { before_ms: now_ms });
+        }
+    }
+
+    /// Works through the waiting blobs as far as possible, seals what may be pushed, and
+    /// hands out everything that follows from the inputs since the last drain.
+    pub fn drain(
+        &mut self,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+        lookup: &impl Lookup,
+    ) -> Step {
+        self.decide_blobs(now_ms, lookup);
+        self.fire_membership_timer(now_ms, rng);
+        self.finish_ending(rng);
+        self.push_ready(now_ms, rng, lookup);
+        for id in self.outbox.take_changed() {
+            self.tell(Event::MessageChanged { id });
+        }
+        self.inbox.forget_recorded();
+        self.bodies.clear();
+        std::mem::take(&mut self.step)
+    }
+}
+
+/// Questions.
+impl Device {
+    /// When [`Device::handle_wakeup`] is due, in Unix ms.
+    #[must_use]
+    pub fn next_wakeup(&self) -> Option<u64> {
+        let membership = self.membership.as_ref().and_then(Membership::next_timer);
+        [
+            self.outbox.next_wakeup(|to| self.holds_sync(to)),
+            self.inbox.next_wakeup(),
+            membership,
+            Some(self.next_sweep_ms),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Where the device stands.
+    #[must_use]
+    pub const fn status(&self) -> Status {
+        self.phase.status()
+    }
+
+    /// How the device reaches its relay.
+    #[must_use]
+    pub const fn connection(&self) -> Connection {
+        self.connection
+    }
+
+    /// The identity in use.
+    #[must_use]
+    pub const fn secrets(&self) -> &DeviceSecrets {
+        &self.secrets
+    }
+
+    /// The public keys of the identity in use.
+    #[must_use]
+    pub const fn keys(&self) -> DeviceKeys {
+        self.keys
+    }
+
+    /// This device, under the name that the group knows it by.
+    #[must_use]
+    pub fn me(&self) -> Member {
+        self.member(&self.keys.signing).unwrap_or_else(|| Member {
+            id: self.keys.signing.member_id(),
+            name: self.name.clone(),
+            keys: self.keys,
+        })
+    }
+
+    /// The other members.
+    #[must_use]
+    pub fn members(&self) -> Vec<Member> {
+        self.view()
+            .filter(|member| member.keys.signing != self.keys.signing)
+            .map(Member::of)
+            .collect()
+    }
+
+    /// The group's local name.
+    #[must_use]
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// What pairing looks like.
+    #[must_use]
+    pub fn pairing(&self) -> PairingState {
+        self.pairing.state()
+    }
+
+    /// The largest body that `send` takes.
+    #[must_use]
+    pub const fn max_payload_bytes(&self) -> usize {
+        self.body_bytes_max
+    }
+
+    /// Whether a Receive Session should be open: with a handler, or while a group ends.
+    #[must_use]
+    pub const fn wants_receive_session(&self) -> bool {
+        self.has_handler || matches!(self.phase, Phase::Ending(_))
+    }
+
+    /// Delivered blobs that aren't decided yet. The shell stops reading at
+    /// [`timing::INBOX_WAITING_MAX`].
+    #[must_use]
+    pub fn inbox_waiting(&self) -> usize {
+        self.inbox.waiting()
+    }
+
+    /// Whether a copy of the message is in flight to the member:
+    /// [`super::message::DeliveryState::Sending`] in place of the stored `Waiting`.
+    #[must_use]
+    pub fn is_sending(&self, message: &MessageId, member: &MemberId) -> bool {
+        member
+            .signing_key()
+            .and_then(|key| self.member(&key))
+            .is_some_and(|listed| self.outbox.is_in_flight(message, &listed.keys.noise))
+    }
+
+    fn view(&self) -> impl Iterator<Item = &manifest::Member> {
+        self.membership
+            .iter()
+            .flat_map(|membership| membership.view().values())
+    }
+
+    fn member(&self, key: &SigningPublic) -> Option<Member> {
+        self.membership.as_ref()?.view().get(key).map(Member::of)
+    }
+
+    /// Whether Sync messages to a recipient wait: for the words, for this device to be listed
+    /// again, or for the recipient to be.
+    fn holds_sync(&self, to: &DeviceKeys) -> bool {
+        let Some(membership) = &self.membership else {
+            return true;
+        };
+        self.pairing
+            .join_record()
+            .is_some_and(|join| !join.confirmed)
+            || !membership.is_listed()
+            || !membership.view().contains_key(&to.signing)
+    }
+}
+
+/// What all parts of the machine share.
+impl Device {
+    fn tell(&mut self, event: Event) {
+        self.step.effects.push(Effect::Tell(event));
+    }
+
+    fn set_phase(&mut self, phase: Phase, reason: Option<StatusReason>) {
+        let before = self.phase.status();
+        self.phase = phase;
+        self.step.changes.push(Change::PhaseSaved(phase));
+        if before != phase.status() || reason.is_some() {
+            self.tell(Event::StatusChanged {
+                status: phase.status(),
+                reason,
+            });
+        }
+    }
+
+    fn set_connection(&mut self, connection: Connection) {
+        if self.connection != connection {
+            self.connection = connection;
+            self.tell(Event::ConnectionChanged(connection));
+        }
+    }
+
+    /// The next sequence number: above the last one, and not below the clock, so that a
+    /// restored store doesn't use a number twice (amendment 1).
+    fn next_sequence(&self, now_ms: u64) -> Result<u64, EngineError> {
+        let next = self
+            .last_sequence
+            .checked_add(1)
+            .map(|next| next.max(now_ms));
+        next.filter(|next| *next <= SEQUENCE_MAX)
+            .ok_or(EngineError::Storage(StorageFault::SequenceExhausted))
+    }
+
+    fn take_sequence(&mut self, sequence: u64) -> MessageId {
+        debug_assert!(
+            sequence > self.last_sequence,
+            "a sequence number is used once"
+        );
+        self.last_sequence = sequence;
+        self.step.changes.push(Change::SequenceSaved(sequence));
+        MessageId::derive(&self.keys.signing, sequence)
+    }
+}

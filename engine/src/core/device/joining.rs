@@ -1,0 +1,324 @@
+//! Pairing as the device acts on it: admitting, asking, entering a group.
+//!
+//! Spec: 4.4 to 4.7; amendments 3 and 13.
+
+use rand_core::CryptoRngCore;
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
+use sealpost_protocol::key::{DeviceKeys, SigningPublic};
+use sealpost_protocol::limit::GROUP_MEMBERS_MAX;
+use sealpost_protocol::manifest::{self, GroupId, SignedManifest};
+use sealpost_protocol::name::DeviceName;
+use sealpost_protocol::pair::PairBody;
+use sealpost_protocol::token::PairingToken;
+
+use super::Device;
+use crate::core::error::EngineError;
+use crate::core::event::{Event, JoinRequestId};
+use crate::core::membership::{BUFFERED_MANIFESTS_MAX, IssueError, Membership, is_anchor};
+use crate::core::status::{Phase, StatusReason};
+use crate::core::step::{BufferedManifest, Change, Effect, JoinRecord, OutboxKind, WordsTarget};
+
+/// The side that admits.
+impl Device {
+    /// Opens a pairing window under a new secret; one that is open is closed.
+    ///
+    /// # Errors
+    ///
+    /// `notMember` while joining, or while a group ends.
+    pub fn handle_start_pairing(
+        &mut self,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) -> Result<PairingToken, EngineError> {
+        match self.phase {
+            Phase::NotJoined | Phase::Member => {}
+            Phase::PendingJoin | Phase::Ending(_) => {
+                return Err(EngineError::NotMember {
+                    status: self.status(),
+                });
+            }
+        }
+        let token = self.pairing.open(self.keys, now_ms, rng);
+        self.tell(Event::PairingChanged);
+        Ok(token)
+    }
+
+    /// Admits the device behind a request, creating the group if there is none, and closes
+    /// the window.
+    ///
+    /// # Errors
+    ///
+    /// `pairingClosed` if the request isn't one of the open window, or its keys can't be
+    /// admitted; `groupFull`; `storage` when the sequence numbers are used up.
+    pub fn handle_accept(
+        &mut self,
+        request: JoinRequestId,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) -> Result<(), EngineError> {
+        let (keys, name) = self
+            .pairing
+            .requester(request)
+            .ok_or(EngineError::PairingClosed)?;
+        self.next_sequence(now_ms)?;
+        match self.phase {
+            Phase::NotJoined => self.create_group(keys, name, now_ms, rng)?,
+            Phase::Member => self.admit(&keys, &name, now_ms)?,
+            Phase::PendingJoin | Phase::Ending(_) => return Err(EngineError::PairingClosed),
+        }
+        self.pairing.close();
+        self.tell(Event::PairingChanged);
+        self.send_group_name(keys, now_ms, rng);
+        Ok(())
+    }
+
+    /// Dismisses a request; the device may not ask again in this window.
+    pub fn handle_dismiss(&mut self, request: JoinRequestId) {
+        if self.pairing.dismiss(request) {
+            self.tell(Event::PairingChanged);
+        }
+    }
+
+    /// Closes the window and spends its secret.
+    pub fn handle_cancel_pairing(&mut self) {
+        if self.pairing.close() {
+            self.tell(Event::PairingChanged);
+        }
+    }
+
+    /// Takes the pairing words that were computed.
+    pub fn handle_words(&mut self, target: WordsTarget, words: [String; 4]) {
+        match target {
+            WordsTarget::Request(id) => {
+                if let Some(request) = self.pairing.set_request_words(id, words) {
+                    self.tell(Event::JoinRequested(request));
+                    self.tell(Event::PairingChanged);
+                }
+            }
+            WordsTarget::Join(number) => {
+                if self.pairing.set_join_words(number, words) {
+                    self.tell(Event::PairingChanged);
+                }
+            }
+        }
+    }
+
+    fn create_group(
+        &mut self,
+        keys: DeviceKeys,
+        name: DeviceName,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) -> Result<(), EngineError> {
+        let me = manifest::Member {
+            keys: self.keys,
+            name: self.name.clone(),
+        };
+        let joiner = manifest::Member { keys, name };
+        let group = GroupId::generate(rng);
+        let membership = Membership::genesis(group, me, joiner, &self.secrets.signing, now_ms)
+            .map_err(|error| self.refusal_of(&error))?;
+        self.membership = Some(membership);
+        self.set_phase(Phase::Member, Some(StatusReason::Created));
+        self.carry_out_membership(Some(keys.noise), now_ms);
+        Ok(())
+    }
+
+    fn admit(
+        &mut self,
+        keys: &DeviceKeys,
+        name: &DeviceName,
+        now_ms: u64,
+    ) -> Result<(), EngineError> {
+        let Some(membership) = &mut self.membership else {
+            return Err(EngineError::PairingClosed);
+        };
+        membership
+            .issue_admission(keys, name, &self.secrets.signing, now_ms)
+            .map_err(|error| self.refusal_of(&error))?;
+        self.carry_out_membership(Some(keys.noise), now_ms);
+        Ok(())
+    }
+
+    /// Tells a newcomer what the group is called here. Nothing on the wire carries a name
+    /// otherwise (amendment 15).
+    fn send_group_name(&mut self, newcomer: DeviceKeys, now_ms: u64, rng: &mut impl CryptoRngCore) {
+        let Some(label) = self.label.clone() else {
+            return;
+        };
+        if let Ok(sequence) = self.next_sequence(now_ms) {
+            let body = AppMessage::new(AppMessageKind::GroupName(label), rng).encode();
+            self.take_sequence(sequence);
+            let kind = OutboxKind::Sync { sent_at_ms: now_ms };
+            self.queue(sequence, kind, None, body, &[newcomer]);
+        }
+    }
+
+    /// What the app is told when a manifest can't be issued.
+    pub(super) const fn refusal_of(&self, error: &IssueError) -> EngineError {
+        match error {
+            IssueError::GroupFull { max } => EngineError::GroupFull { max: *max },
+            IssueError::TombsFull { .. } => EngineError::GroupFull {
+                max: GROUP_MEMBERS_MAX,
+            },
+            IssueError::MemberUnknown => EngineError::MemberNotFound,
+            IssueError::NotListed | IssueError::NoParent | IssueError::VersionExhausted => {
+                EngineError::NotMember {
+                    status: self.status(),
+                }
+            }
+            IssueError::RemovedBefore | IssueError::KeysMismatch | IssueError::Manifest(_) => {
+                EngineError::PairingClosed
+            }
+        }
+    }
+}
+
+/// The side that joins.
+impl Device {
+    /// Asks the device behind the token for admission. An unfinished join is replaced.
+    ///
+    /// # Errors
+    ///
+    /// `alreadyInGroup`, `invalidPairingToken` for this device's own token, or `storage` when
+    /// the sequence numbers are used up.
+    pub fn handle_join(&mut self, token: &PairingToken, now_ms: u64) -> Result<(), EngineError> {
+        match self.phase {
+            Phase::NotJoined | Phase::PendingJoin => {}
+            Phase::Member | Phase::Ending(_) => return Err(EngineError::AlreadyInGroup),
+        }
+        let admitter = token.keys();
+        if admitter.noise == self.keys.noise || admitter.signing == self.keys.signing {
+            return Err(EngineError::InvalidPairingToken);
+        }
+        let sequence = self.next_sequence(now_ms)?;
+        self.drop_join();
+        let record = JoinRecord {
+            admitter,
+            secret: token.secret().clone(),
+            confirmed: false,
+        };
+        self.step.changes.push(Change::JoinSaved(record.clone()));
+        self.pairing.join(record);
+        self.set_phase(Phase::PendingJoin, None);
+        let body = PairBody::new(token, &self.keys, self.name.clone()).encode();
+        self.take_sequence(sequence);
+        self.queue(sequence, OutboxKind::Pair, None, body, &[admitter]);
+        self.want_join_words();
+        self.tell(Event::PairingChanged);
+        Ok(())
+    }
+
+    /// Gives up an unfinished join. Does nothing in any other status.
+    pub fn handle_cancel_join(&mut self) {
+        if self.phase == Phase::PendingJoin {
+            self.drop_join();
+            self.set_phase(Phase::NotJoined, None);
+            self.tell(Event::PairingChanged);
+        }
+    }
+
+    /// The person said that the words are the same on both screens: own messages may go out.
+    pub fn handle_confirm_words(&mut self) {
+        let Some(record) = self.pairing.confirm().cloned() else {
+            return;
+        };
+        if self.phase == Phase::Member {
+            self.pairing.end_join();
+            self.step.changes.push(Change::JoinRemoved);
+        } else {
+            self.step.changes.push(Change::JoinSaved(record));
+        }
+        self.tell(Event::PairingChanged);
+    }
+
+    /// The person said that the words differ: cancels the join, or leaves the group that it
+    /// led to. Does nothing once the words are confirmed in a group.
+    ///
+    /// # Errors
+    ///
+    /// As [`Device::handle_leave`].
+    pub fn handle_refuse_words(&mut self, now_ms: u64) -> Result<(), EngineError> {
+        if self.phase == Phase::Member && self.pairing.join_record().is_some() {
+            return self.handle_leave(now_ms);
+        }
+        self.handle_cancel_join();
+        Ok(())
+    }
+
+    /// Takes a manifest while the admission is awaited: the anchor, or one for later.
+    pub(super) fn receive_before_admission(
+        &mut self,
+        author: SigningPublic,
+        manifest: SignedManifest,
+        now_ms: u64,
+    ) {
+        let Some(join) = self.pairing.join_record() else {
+            return;
+        };
+        if is_anchor(&manifest, &author, &self.keys, &join.admitter.signing) {
+            self.enter_group(manifest, now_ms);
+            return;
+        }
+        let kept = BufferedManifest { author, manifest };
+        if self.buffered.len() < BUFFERED_MANIFESTS_MAX && !self.buffered.contains(&kept) {
+            self.step
+                .changes
+                .push(Change::ManifestBuffered(kept.clone()));
+            self.buffered.push(kept);
+        }
+    }
+
+    /// Starts the computation of the own join's words, unless they are known.
+    pub(super) fn want_join_words(&mut self) {
+        if let Some(request) = self.pairing.wanted_words(self.keys) {
+            self.step.effects.push(Effect::ComputeWords(request));
+        }
+    }
+
+    /// Pairing is over on both sides.
+    pub(super) fn end_pairing(&mut self) {
+        let was_open = self.pairing.close();
+        let was_joining = self.pairing.end_join();
+        if was_joining {
+            self.step.changes.push(Change::JoinRemoved);
+        }
+        if was_open || was_joining {
+            self.tell(Event::PairingChanged);
+        }
+    }
+
+    fn enter_group(&mut self, anchor: SignedManifest, now_ms: u64) {
+        let buffered = self.take_buffered();
+        let membership = Membership::anchored(self.keys, anchor, buffered, now_ms);
+        self.membership = Some(membership);
+        self.outbox.withdraw_pair(&mut self.step);
+        if self.pairing.join_record().is_none_or(|join| join.confirmed) {
+            self.pairing.end_join();
+            self.step.changes.push(Change::JoinRemoved);
+        }
+        self.set_phase(Phase::Member, Some(StatusReason::Joined));
+        self.carry_out_membership(None, now_ms);
+        self.tell(Event::PairingChanged);
+    }
+
+    /// Forgets the unfinished join with everything that belongs to it.
+    fn drop_join(&mut self) {
+        self.outbox.withdraw_pair(&mut self.step);
+        self.take_buffered();
+        if self.pairing.end_join() {
+            self.step.changes.push(Change::JoinRemoved);
+        }
+    }
+
+    fn take_buffered(&mut self) -> Vec<(SigningPublic, SignedManifest)> {
+        if !self.buffered.is_empty() {
+            self.step.changes.push(Change::BufferedManifestsRemoved);
+        }
+        let buffered = std::mem::take(&mut self.buffered);
+        buffered
+            .into_iter()
+            .map(|kept| (kept.author, kept.manifest))
+            .collect()
+    }
+}

@@ -1,0 +1,200 @@
+//! Sending: own messages into the outbox, and out of it as sealed envelopes.
+//!
+//! Spec: 3.4, 7.2.
+
+use rand_core::CryptoRngCore;
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
+use sealpost_protocol::envelope::{MessageTag, Sealing, seal};
+use sealpost_protocol::key::{DeviceKeys, NoisePublic};
+use sealpost_protocol::message_id::MessageId;
+
+use super::Device;
+use crate::core::error::EngineError;
+use crate::core::issue::SendFailure;
+use crate::core::message::NewMessage;
+use crate::core::outbox::{Ready, is_expired};
+use crate::core::status::Phase;
+use crate::core::step::{Change, Effect, Lookup, OutboxKind, OutboxMessage, Push};
+
+impl Device {
+    /// Takes a message for every other member.
+    ///
+    /// # Errors
+    ///
+    /// `payloadTooLarge`, `notMember`, or `storage` when the sequence numbers are used up.
+    pub fn handle_send(&mut self, body: Vec<u8>, now_ms: u64) -> Result<MessageId, EngineError> {
+        if body.len() > self.body_bytes_max {
+            return Err(EngineError::PayloadTooLarge {
+                max: self.body_bytes_max,
+            });
+        }
+        if self.phase != Phase::Member {
+            return Err(EngineError::NotMember {
+                status: self.status(),
+            });
+        }
+        let sequence = self.next_sequence(now_ms)?;
+        let id = self.take_sequence(sequence);
+        let recipients = self.members();
+        let keys: Vec<DeviceKeys> = recipients.iter().map(|member| member.keys).collect();
+        let me = self.me();
+        let row = NewMessage {
+            id,
+            own: true,
+            author: me.id,
+            author_name: me.name,
+            app_id: None,
+            body: body.clone(),
+            sent_at_ms: now_ms,
+            stored_at_ms: now_ms,
+            recipients,
+        };
+        self.store_message(row);
+        self.queue(
+            sequence,
+            OutboxKind::Sync { sent_at_ms: now_ms },
+            None,
+            body,
+            &keys,
+        );
+        Ok(id)
+    }
+
+    /// Writes a row of the history, or takes the group's name from a body that holds one.
+    pub(super) fn store_message(&mut self, mut row: NewMessage) {
+        match AppMessage::decode(&row.body) {
+            Ok(AppMessage {
+                kind: AppMessageKind::GroupName(name),
+                ..
+            }) => {
+                if !row.own {
+                    self.take_group_name(name);
+                }
+                return;
+            }
+            Ok(decoded) => row.app_id = Some(decoded.id),
+            // Kept as it is: a later version may be able to show it.
+            Err(_) => row.app_id = None,
+        }
+        let id = row.id;
+        self.step.changes.push(Change::MessageStored(row));
+        self.step.effects.push(Effect::TellMessageStored(id));
+    }
+
+    /// Queues a control message. Without sequence numbers left nothing can be sent.
+    pub(super) fn queue_control(
+        &mut self,
+        kind: OutboxKind,
+        first: Option<NoisePublic>,
+        body: Vec<u8>,
+        recipients: &[DeviceKeys],
+        now_ms: u64,
+    ) {
+        if recipients.is_empty() {
+            return;
+        }
+        if let Ok(sequence) = self.next_sequence(now_ms) {
+            self.take_sequence(sequence);
+            self.queue(sequence, kind, first, body, recipients);
+        }
+    }
+
+    pub(super) fn queue(
+        &mut self,
+        sequence: u64,
+        kind: OutboxKind,
+        first: Option<NoisePublic>,
+        body: Vec<u8>,
+        recipients: &[DeviceKeys],
+    ) {
+        let id = MessageId::derive(&self.keys.signing, sequence);
+        let message = OutboxMessage {
+            sequence,
+            kind,
+            first,
+            reported: Vec::new(),
+        };
+        self.bodies.insert(sequence, body.clone());
+        self.outbox
+            .add(message, id, body, recipients, &mut self.step);
+    }
+
+    /// Seals every copy that may go out now.
+    pub(super) fn push_ready(
+        &mut self,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+        lookup: &impl Lookup,
+    ) {
+        loop {
+            let ready = self.outbox.ready(now_ms, |to| self.holds_sync(to));
+            if ready.is_empty() {
+                return;
+            }
+            for copy in ready {
+                self.push(&copy, now_ms, rng, lookup);
+            }
+        }
+    }
+
+    /// Seals one copy; afterwards it is in flight, put off, or gone.
+    fn push(
+        &mut self,
+        copy: &Ready,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+        lookup: &impl Lookup,
+    ) {
+        let recipient = copy.recipient.noise;
+        if is_expired(copy.kind, now_ms) {
+            let failure = SendFailure::Expired;
+            self.outbox
+                .fail(&recipient, copy.sequence, failure, now_ms, &mut self.step);
+            return;
+        }
+        if !self.bodies.contains_key(&copy.sequence)
+            && let Ok(Some(body)) = lookup.outbox_body(copy.sequence)
+        {
+            self.bodies.insert(copy.sequence, body);
+        }
+        let Some(body) = self.bodies.get(&copy.sequence) else {
+            // The store can't be read just now. The copy is never given up for that.
+            self.outbox.postpone(&recipient, false, now_ms, rng);
+            return;
+        };
+        let (tag, timestamp_ms) = stamp(copy.kind, now_ms);
+        let sealing = Sealing {
+            author: &self.secrets.signing,
+            recipient: &recipient,
+            sequence: copy.sequence,
+            timestamp_ms,
+            tag,
+            body,
+        };
+        match seal(&sealing, rng) {
+            Ok(envelope) => {
+                let id = self.outbox.start(copy);
+                self.step.effects.push(Effect::Push(Push {
+                    id,
+                    recipient,
+                    envelope,
+                }));
+            }
+            Err(_) => {
+                let failure = SendFailure::Malformed;
+                self.outbox
+                    .fail(&recipient, copy.sequence, failure, now_ms, &mut self.step);
+            }
+        }
+    }
+}
+
+/// A Sync keeps the time of its `send`; control messages are stamped at each seal.
+const fn stamp(kind: OutboxKind, now_ms: u64) -> (MessageTag, u64) {
+    match kind {
+        OutboxKind::Pair => (MessageTag::Pair, now_ms),
+        OutboxKind::Sync { sent_at_ms } => (MessageTag::Sync, sent_at_ms),
+        OutboxKind::Revoke => (MessageTag::Revoke, now_ms),
+        OutboxKind::GroupManifest => (MessageTag::GroupManifest, now_ms),
+    }
+}

@@ -1,0 +1,308 @@
+//! The inbox: blobs that were delivered and not decided yet, one at a time.
+//!
+//! Owns the queue of the Receive Session that is up, the one run of the message handler, and
+//! the checks that need no group (appendix B down to the tag). What a tag means in which
+//! status is [`super::device`]'s.
+//!
+//! Invariants:
+//! - a blob is decided only after everything before it in its session is;
+//! - every decided blob is acknowledged or held, after the commit that says which;
+//! - a session that ends takes its blobs and the run of its handler with it (amendment 8):
+//!   the relay delivers them again;
+//! - a message whose handler ended well, or gave up, is recorded before its blob is
+//!   acknowledged, and never handed to the handler again while a copy of it could pass the
+//!   Replay Window.
+//!
+//! Spec: 3.7, 3.8, 7.3, appendix B; seed "Sending and receiving", section Recipient.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use sealpost_protocol::envelope::{OpenedEnvelope, Received};
+use sealpost_protocol::key::DeviceSecrets;
+use sealpost_protocol::limit::{HANDLER_ATTEMPTS_MAX, REPLAY_WINDOW_MS};
+use sealpost_protocol::message_id::MessageId;
+
+use super::issue::{DeliveryIssue, HandlerError, Unreadable};
+use super::message::Message;
+use super::step::{Change, Effect, HandlerRun, Lookup, LookupError, SessionId, Step};
+use super::timing;
+
+/// The inbox of one device.
+#[derive(Debug, Default)]
+pub(super) struct Inbox {
+    session: Option<SessionId>,
+    waiting: VecDeque<Blob>,
+    running: Option<Running>,
+    last_run: u64,
+    /// Messages recorded in the step that isn't committed yet.
+    recorded: BTreeSet<MessageId>,
+}
+
+/// A delivered blob.
+#[derive(Debug)]
+pub(super) struct Blob {
+    pub(super) at: BlobRef,
+    pub(super) envelope: Vec<u8>,
+}
+
+/// Where a blob is acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlobRef {
+    pub(super) session: SessionId,
+    pub(super) blob: u64,
+}
+
+/// A message at its handler.
+#[derive(Debug)]
+struct Running {
+    run: HandlerRun,
+    at: BlobRef,
+    message: Message,
+    attempts: u32,
+    /// Set between two attempts.
+    retry_at_ms: Option<u64>,
+}
+
+/// What a blob turned out to be, before anything about the group is asked.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// It names a version above this one's.
+    Newer { version: u32 },
+    /// It can't be used.
+    Unusable(Unreadable),
+    /// Its bytes, signature and age are good.
+    Opened(OpenedEnvelope),
+}
+
+/// A message whose handler is done with it.
+#[derive(Debug)]
+pub(super) struct Handled {
+    pub(super) message: Message,
+    pub(super) at: BlobRef,
+    /// The last error, if the handler gave up.
+    pub(super) gave_up: Option<HandlerError>,
+}
+
+/// Reads a blob as far as that is possible without knowing the group.
+pub(super) fn read(envelope: &[u8], secrets: &DeviceSecrets, now_ms: u64) -> Reading {
+    let sealed = match Received::decode(envelope) {
+        Err(_) => return Reading::Unusable(Unreadable::Malformed),
+        Ok(Received::Newer { version }) => return Reading::Newer { version },
+        Ok(Received::Older) => return Reading::Unusable(Unreadable::SenderOutdated),
+        Ok(Received::Current(sealed)) => sealed,
+    };
+    let Ok(opened) = sealed.open(&secrets.noise) else {
+        return Reading::Unusable(Unreadable::Malformed);
+    };
+    if opened.timestamp_ms < now_ms.saturating_sub(REPLAY_WINDOW_MS) {
+        return Reading::Unusable(Unreadable::Expired);
+    }
+    Reading::Opened(opened)
+}
+
+/// Until when the record of a handled message is needed: as long as a copy could still pass
+/// the Replay Window.
+pub(super) fn keep_until_ms(handled_at_ms: u64, timestamp_ms: u64) -> u64 {
+    handled_at_ms
+        .max(timestamp_ms)
+        .saturating_add(REPLAY_WINDOW_MS)
+}
+
+impl Inbox {
+    /// A session came up; one before it is over.
+    pub(super) fn start_session(&mut self, session: SessionId, step: &mut Step) {
+        self.end_any_session(step);
+        self.session = Some(session);
+    }
+
+    /// The session ended, if it is the one that is up.
+    pub(super) fn end_session(&mut self, session: SessionId, step: &mut Step) {
+        if self.session == Some(session) {
+            self.end_any_session(step);
+        }
+    }
+
+    /// Whatever session is up is over for the inbox.
+    pub(super) fn end_any_session(&mut self, step: &mut Step) {
+        self.session = None;
+        self.waiting.clear();
+        if let Some(running) = self.running.take()
+            && running.retry_at_ms.is_none()
+        {
+            step.effects.push(Effect::AbandonHandler(running.run));
+        }
+    }
+
+    /// Something couldn't be decided: the session ends so that nothing overtakes it.
+    pub(super) fn restart_session(&mut self, step: &mut Step) {
+        if let Some(session) = self.session {
+            self.end_any_session(step);
+            step.effects.push(Effect::RestartSession(session));
+        }
+    }
+
+    /// Queues a delivered blob. One of a session that isn't up is dropped: it comes again.
+    pub(super) fn add(&mut self, at: BlobRef, envelope: Vec<u8>) {
+        if self.session == Some(at.session) {
+            self.waiting.push_back(Blob { at, envelope });
+        }
+    }
+
+    /// Takes the next blob, unless a message is at the handler.
+    pub(super) fn take_next(&mut self) -> Option<Blob> {
+        if self.running.is_some() {
+            return None;
+        }
+        self.waiting.pop_front()
+    }
+
+    /// Hands a message to the handler.
+    pub(super) fn run_handler(&mut self, at: BlobRef, message: Message, step: &mut Step) {
+        debug_assert!(self.running.is_none(), "one run at a time");
+        let run = self.next_run();
+        step.effects.push(Effect::StartHandler {
+            run,
+            message: message.clone(),
+        });
+        self.running = Some(Running {
+            run,
+            at,
+            message,
+            attempts: 1,
+            retry_at_ms: None,
+        });
+    }
+
+    /// Takes the outcome of a run; a result if the message is done with. The outcome of an
+    /// abandoned run is ignored.
+    pub(super) fn handle_outcome(
+        &mut self,
+        run: HandlerRun,
+        outcome: Result<(), HandlerError>,
+        now_ms: u64,
+    ) -> Option<Handled> {
+        let running = self.running.as_mut()?;
+        if running.run != run || running.retry_at_ms.is_some() {
+            return None;
+        }
+        if outcome.is_err() && running.attempts < HANDLER_ATTEMPTS_MAX {
+            let delay_ms = timing::handler_delay_ms(running.attempts);
+            running.retry_at_ms = Some(now_ms.saturating_add(delay_ms));
+            return None;
+        }
+        let Running { at, message, .. } = self.running.take()?;
+        Some(Handled {
+            message,
+            at,
+            gave_up: outcome.err(),
+        })
+    }
+
+    /// Runs the handler again if its delay is over.
+    pub(super) fn handle_wakeup(&mut self, now_ms: u64, step: &mut Step) {
+        let Some(running) = &self.running else { return };
+        let Some(retry_at_ms) = running.retry_at_ms else {
+            return;
+        };
+        // A delay longer than the longest one means that the clock was set back.
+        let is_due = now_ms >= retry_at_ms
+            || retry_at_ms.saturating_sub(now_ms) > timing::HANDLER_DELAY_MAX_MS;
+        if !is_due {
+            return;
+        }
+        let run = self.next_run();
+        if let Some(running) = &mut self.running {
+            running.run = run;
+            running.attempts = running.attempts.saturating_add(1);
+            running.retry_at_ms = None;
+            step.effects.push(Effect::StartHandler {
+                run,
+                message: running.message.clone(),
+            });
+        }
+    }
+
+    /// Gives up the message at the handler without a record and acknowledges its blob: the
+    /// group ends, and what is left of it is discarded.
+    pub(super) fn discard_running(&mut self, step: &mut Step) {
+        if let Some(running) = self.running.take() {
+            if running.retry_at_ms.is_none() {
+                step.effects.push(Effect::AbandonHandler(running.run));
+            }
+            acknowledge(running.at, step);
+        }
+    }
+
+    /// Records a message as handled.
+    pub(super) fn record(
+        &mut self,
+        id: MessageId,
+        timestamp_ms: u64,
+        now_ms: u64,
+        step: &mut Step,
+    ) {
+        let keep_until_ms = keep_until_ms(now_ms, timestamp_ms);
+        self.recorded.insert(id);
+        step.changes
+            .push(Change::MessageHandled { id, keep_until_ms });
+    }
+
+    /// Whether a message was handled, in the store or in the step under way.
+    pub(super) fn is_handled(
+        &self,
+        id: &MessageId,
+        lookup: &impl Lookup,
+    ) -> Result<bool, LookupError> {
+        Ok(self.recorded.contains(id) || lookup.is_handled(id)?)
+    }
+
+    /// The step is handed out, so what it recorded is in the store before the next input.
+    pub(super) fn forget_recorded(&mut self) {
+        self.recorded.clear();
+    }
+
+    /// Blobs that aren't decided yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting
+            .len()
+            .saturating_add(usize::from(self.running.is_some()))
+    }
+
+    /// Whether a session is up.
+    pub(super) const fn is_up(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// When the handler runs again.
+    pub(super) fn next_wakeup(&self) -> Option<u64> {
+        self.running.as_ref()?.retry_at_ms
+    }
+
+    const fn next_run(&mut self) -> HandlerRun {
+        self.last_run = self.last_run.saturating_add(1);
+        HandlerRun(self.last_run)
+    }
+}
+
+/// Acknowledges a blob once the step is durable.
+pub(super) fn acknowledge(at: BlobRef, step: &mut Step) {
+    step.effects.push(Effect::Acknowledge {
+        session: at.session,
+        blob: at.blob,
+    });
+}
+
+/// Records a rejection, then acknowledges the blob (amendment 7).
+pub(super) fn reject(at: BlobRef, issue: DeliveryIssue, now_ms: u64, step: &mut Step) {
+    raise(issue, now_ms, step);
+    acknowledge(at, step);
+}
+
+/// Records and raises an issue.
+pub(super) fn raise(issue: DeliveryIssue, now_ms: u64, step: &mut Step) {
+    step.changes.push(Change::IssueAdded {
+        at_ms: now_ms,
+        issue: issue.clone(),
+    });
+    step.effects.push(Effect::Raise(issue));
+}

@@ -1,0 +1,28 @@
+//! The pure core of the engine: everything that can be subtly wrong, without doing any of it.
+//!
+//! Owns the machines of one group. Never reads a clock, draws randomness of its own, touches
+//! a socket, a file or the database: time and randomness are arguments, look-ups go through
+//! [`step::Lookup`], and what is to be done leaves as values ([`step::Step`]).
+//!
+//! | part | file |
+//! |---|---|
+//! | the whole machine, its inputs and questions | [`device`] |
+//! | what goes out, when again | `outbox` |
+//! | what comes in, one at a time | `inbox`, `held` |
+//! | windows, requests, joins | `pairing` |
+//! | who is a member | [`membership`] |
+//! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
+
+pub mod device;
+pub mod error;
+pub mod event;
+mod held;
+mod inbox;
+pub mod issue;
+pub mod membership;
+pub mod message;
+mod outbox;
+mod pairing;
+pub mod status;
+pub mod step;
+pub mod timing;

@@ -1,0 +1,271 @@
+//! Pairing: the window of the side that admits, and the join of the side that asks.
+//!
+//! Owns the pairing secrets, the requests and the words on both sides. Never issues a
+//! manifest, never queues a message. The window is memory only: a restart closes it and
+//! spends its secret. A join survives restarts.
+//!
+//! Invariants:
+//! - a secret is good for one accept: accepting, cancelling, joining and opening another
+//!   window all spend it;
+//! - a request asks once per pair of keys, however often its blob comes;
+//! - a request can be accepted only after its words were shown;
+//! - the ids of requests are never used twice, so an answer to an old window finds nothing.
+//!
+//! Spec: 4; amendments 3 and 13.
+
+use std::collections::BTreeMap;
+
+use rand_core::CryptoRngCore;
+use sealpost_protocol::key::DeviceKeys;
+use sealpost_protocol::name::DeviceName;
+use sealpost_protocol::pair::PairBody;
+use sealpost_protocol::token::{PairingSecret, PairingToken};
+
+use super::event::{JoinRequest, JoinRequestId, PairingJoin, PairingState, PairingWindow};
+use super::step::{JoinRecord, WordsRequest, WordsTarget};
+use super::timing;
+
+/// Both sides of pairing of one device.
+#[derive(Debug, Default)]
+pub(super) struct Pairing {
+    window: Option<Window>,
+    join: Option<Join>,
+    last_request: u64,
+    last_join: u64,
+}
+
+/// An open window.
+#[derive(Debug)]
+struct Window {
+    token: PairingToken,
+    opened_at_ms: u64,
+    requests: BTreeMap<JoinRequestId, Request>,
+}
+
+/// A device that asked, also after it was dismissed.
+#[derive(Debug)]
+struct Request {
+    keys: DeviceKeys,
+    name: DeviceName,
+    words: Option<[String; 4]>,
+    is_dismissed: bool,
+}
+
+/// The own join.
+#[derive(Debug)]
+struct Join {
+    number: u64,
+    record: JoinRecord,
+    words: Option<[String; 4]>,
+}
+
+/// What became of a Pair.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// A new request; its words have to be computed before it is shown.
+    New(WordsRequest),
+    /// The same device asked before.
+    Known,
+    /// No window, no proof, or too many requests.
+    Refused,
+}
+
+impl Pairing {
+    /// Takes up the join that the store holds. A window doesn't survive.
+    pub(super) fn restore(record: Option<JoinRecord>) -> Self {
+        let mut pairing = Self::default();
+        if let Some(record) = record {
+            pairing.join(record);
+        }
+        pairing
+    }
+
+    /// Opens a window under a new secret; one that was open is closed.
+    pub(super) fn open(
+        &mut self,
+        me: DeviceKeys,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) -> PairingToken {
+        let token = PairingToken::new(me, PairingSecret::generate(rng));
+        self.window = Some(Window {
+            token: token.clone(),
+            opened_at_ms: now_ms,
+            requests: BTreeMap::new(),
+        });
+        token
+    }
+
+    /// Closes the window and spends its secret. Returns whether one was open.
+    pub(super) fn close(&mut self) -> bool {
+        self.window.take().is_some()
+    }
+
+    /// Takes a Pair whose author is known to hold the signing key in it.
+    pub(super) fn handle_pair(&mut self, body: PairBody) -> Asked {
+        let Some(window) = &mut self.window else {
+            return Asked::Refused;
+        };
+        let admitter = window.token.keys();
+        if !body.is_proven(&admitter, window.token.secret()) {
+            return Asked::Refused;
+        }
+        if window
+            .requests
+            .values()
+            .any(|request| request.keys == body.keys)
+        {
+            return Asked::Known;
+        }
+        let dismissed = window
+            .requests
+            .values()
+            .filter(|request| request.is_dismissed)
+            .count();
+        if window.requests.len().saturating_sub(dismissed) >= timing::JOIN_REQUESTS_MAX
+            || dismissed >= timing::JOIN_REQUESTS_DISMISSED_MAX
+        {
+            return Asked::Refused;
+        }
+        self.last_request = self.last_request.saturating_add(1);
+        let id = JoinRequestId(self.last_request);
+        let words = WordsRequest {
+            target: WordsTarget::Request(id),
+            admitter,
+            joiner: body.keys,
+            secret: window.token.secret().clone(),
+        };
+        let request = Request {
+            keys: body.keys,
+            name: body.name,
+            words: None,
+            is_dismissed: false,
+        };
+        window.requests.insert(id, request);
+        Asked::New(words)
+    }
+
+    /// Takes computed words of a request. Returns the request if it can be shown now.
+    pub(super) fn set_request_words(
+        &mut self,
+        id: JoinRequestId,
+        words: [String; 4],
+    ) -> Option<JoinRequest> {
+        let request = self.window.as_mut()?.requests.get_mut(&id)?;
+        if request.words.is_some() {
+            return None;
+        }
+        request.words = Some(words);
+        request.shown(id)
+    }
+
+    /// The device behind a request that can be accepted.
+    pub(super) fn requester(&self, id: JoinRequestId) -> Option<(DeviceKeys, DeviceName)> {
+        let request = self.window.as_ref()?.requests.get(&id)?;
+        request.shown(id)?;
+        Some((request.keys, request.name.clone()))
+    }
+
+    /// Dismisses a request; its blob doesn't ask again. Returns whether it was shown.
+    pub(super) fn dismiss(&mut self, id: JoinRequestId) -> bool {
+        let Some(request) = self
+            .window
+            .as_mut()
+            .and_then(|window| window.requests.get_mut(&id))
+        else {
+            return false;
+        };
+        let was_shown = request.shown(id).is_some();
+        request.is_dismissed = true;
+        was_shown
+    }
+
+    /// Starts a join; an unfinished one is replaced, an open window closed.
+    pub(super) fn join(&mut self, record: JoinRecord) {
+        self.window = None;
+        self.last_join = self.last_join.saturating_add(1);
+        self.join = Some(Join {
+            number: self.last_join,
+            record,
+            words: None,
+        });
+    }
+
+    /// The computation that the join's words need, until it is done.
+    pub(super) fn wanted_words(&self, me: DeviceKeys) -> Option<WordsRequest> {
+        let join = self.join.as_ref()?;
+        if join.words.is_some() {
+            return None;
+        }
+        Some(WordsRequest {
+            target: WordsTarget::Join(join.number),
+            admitter: join.record.admitter,
+            joiner: me,
+            secret: join.record.secret.clone(),
+        })
+    }
+
+    /// Takes computed words of the join with this number. Returns whether it is still there.
+    pub(super) fn set_join_words(&mut self, number: u64, words: [String; 4]) -> bool {
+        match &mut self.join {
+            Some(join) if join.number == number => {
+                join.words = Some(words);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The person said *Same*. Returns the record if that is news.
+    pub(super) fn confirm(&mut self) -> Option<&JoinRecord> {
+        let join = self.join.as_mut()?;
+        if join.record.confirmed {
+            return None;
+        }
+        join.record.confirmed = true;
+        Some(&join.record)
+    }
+
+    /// The join is over, one way or the other. Returns whether there was one.
+    pub(super) fn end_join(&mut self) -> bool {
+        self.join.take().is_some()
+    }
+
+    /// The unfinished join.
+    pub(super) fn join_record(&self) -> Option<&JoinRecord> {
+        self.join.as_ref().map(|join| &join.record)
+    }
+
+    /// What the app may see.
+    pub(super) fn state(&self) -> PairingState {
+        PairingState {
+            window: self.window.as_ref().map(|window| PairingWindow {
+                token: window.token.clone(),
+                opened_at_ms: window.opened_at_ms,
+                requests: window
+                    .requests
+                    .iter()
+                    .filter_map(|(id, request)| request.shown(*id))
+                    .collect(),
+            }),
+            join: self.join.as_ref().map(|join| PairingJoin {
+                words: join.words.clone(),
+                confirmed: join.record.confirmed,
+            }),
+        }
+    }
+}
+
+impl Request {
+    fn shown(&self, id: JoinRequestId) -> Option<JoinRequest> {
+        if self.is_dismissed {
+            return None;
+        }
+        let words = self.words.clone()?;
+        Some(JoinRequest {
+            id,
+            name: self.name.clone(),
+            words,
+        })
+    }
+}
