@@ -55,8 +55,12 @@ pub enum AppErrorCode {
     InvitationInvalid,
     /// The invitation is one of this device's own.
     InvitationIsOwn,
+    /// The key file can't be read or written; `kind` says why.
+    KeyFileUnusable,
     /// The keychain can't be used; `kind` says how.
     KeychainUnusable,
+    /// The keys are of a newer version of this app.
+    KeysTooNew,
     /// There is nothing in the message.
     MessageEmpty,
     /// The message has `size` bytes and `max` are allowed.
@@ -77,8 +81,10 @@ pub enum AppErrorCode {
     ProfileInUse,
     /// Not a name for a profile.
     ProfileNameInvalid,
-    /// The data directory can't be written.
+    /// The data directory can't be written; `kind` says why.
     ProfileNotWritable,
+    /// The profile has format `found` and this version knows `known`.
+    ProfileTooNew,
     /// The relay's address can't be read; `part` says where.
     RelayAddressInvalid,
     /// The pairing token names no relay and none was given.
@@ -89,7 +95,7 @@ pub enum AppErrorCode {
     RelayStoreUnusable,
     /// The device that asked is no longer waiting.
     RequestUnknown,
-    /// The group's data can't be read or written.
+    /// The group's data can't be read or written; `kind` says why.
     Storage,
     /// The group's data is of a newer version of this app.
     StoreTooNew,

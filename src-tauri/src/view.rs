@@ -103,6 +103,8 @@ pub struct GroupView {
     pub name: String,
     /// Where this device stands in the group.
     pub status: GroupStatus,
+    /// What led there, as far as it happened while the app was running.
+    pub status_reason: Option<StatusReason>,
     /// Whether the relay is reached.
     pub connection: ConnectionView,
     /// The relay's host, empty when the group has no relay.
@@ -145,6 +147,24 @@ pub enum GroupStatus {
     Destroying,
 }
 
+/// What changed a device's place in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum StatusReason {
+    /// It started the group.
+    Created,
+    /// It was admitted.
+    Joined,
+    /// It left.
+    Left,
+    /// Another member removed it.
+    Removed,
+    /// A member destroyed the group.
+    Destroyed,
+    /// Its stored state was of a version that can't be read any more.
+    StoreReset,
+}
+
 /// Whether the relay of a group is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -185,8 +205,10 @@ pub enum ConnectReason {
     WrongKey,
     /// The group has no relay.
     NoRelay,
-    /// This device's network is off, or another trouble of this computer.
-    Offline,
+    /// The relay answers, but says that it can't serve anybody now.
+    Unavailable,
+    /// The connection was there and broke.
+    Lost,
 }
 
 /// A member of a group.
@@ -246,7 +268,7 @@ pub enum PairingClosed {
 #[derive(Clone, PartialEq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct JoinView {
-    /// The four words that the admitting screen must show too.
+    /// The four words that the admitting screen must show too; none until they are computed.
     pub words: Vec<String>,
     /// Whether the person said that they are the same.
     pub confirmed: bool,
@@ -359,7 +381,7 @@ pub struct DeliveryView {
     pub state: DeliveryState,
     /// For how many recipients the relay has stored it.
     pub on_relay: u32,
-    /// How many recipients there were.
+    /// How many recipients there are; who left the group meanwhile isn't counted.
     pub total: u32,
     /// Until when the relay keeps it at most.
     #[ts(type = "number | null")]
