@@ -34,3 +34,6 @@ pub use handshake::{
 pub use record::{RecordBuffer, RecordError};
 pub use reply::{Reply, ReplyError};
 pub use transport::{Channel, ChannelError, Opener, Sealer};
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ use zeroize::Zeroizing;
 use crate::key::{NoisePublic, NoiseSecret, SigningPublic, SigningSecret};
 use crate::label;
 use crate::limit::{
-    BODY_BYTES_MAX, END_TO_END_VERSION, ENVELOPE_BYTES_MAX, KEY_BYTES, SEQUENCE_MAX, TAG_BYTES,
+    BODY_BYTES_MAX, END_TO_END_VERSION, ENVELOPE_BYTES_MAX, KEY_BYTES, SEQUENCE_MAX,
 };
 use crate::message_id::MessageId;
 
@@ -305,14 +305,23 @@ fn aad(context: &[u8; CONTEXT_BYTES]) -> Vec<u8> {
     [label::ENVELOPE_AAD, context].concat()
 }
 
-/// The cipher of one Envelope. Its key is used once, so the nonce is zero.
-fn cipher(shared: &[u8; KEY_BYTES], context: &[u8; CONTEXT_BYTES]) -> ChaCha20Poly1305 {
+/// The key of one Envelope.
+fn derive_key(
+    shared: &[u8; KEY_BYTES],
+    context: &[u8; CONTEXT_BYTES],
+) -> Zeroizing<[u8; KEY_BYTES]> {
     let mut key = Zeroizing::new([0; KEY_BYTES]);
     let info: [&[u8]; 2] = [label::ADDRESSED_ENCRYPTION, context];
     // Expanding fails only above 255 hashes of output; this is one.
     let expanded = Hkdf::<Sha256>::new(None, shared).expand_multi_info(&info, key.as_mut_slice());
     debug_assert!(expanded.is_ok(), "one hash of output");
-    ChaCha20Poly1305::new(Key::from_slice(key.as_slice()))
+    key
 }
 
-const _: () = assert!(TAG_BYTES == 16, "the tag of ChaCha20-Poly1305");
+/// The cipher of one Envelope. Its key is used once, so the nonce is zero.
+fn cipher(shared: &[u8; KEY_BYTES], context: &[u8; CONTEXT_BYTES]) -> ChaCha20Poly1305 {
+    ChaCha20Poly1305::new(Key::from_slice(derive_key(shared, context).as_slice()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -219,3 +219,143 @@ impl Refusal {
         self.code() < 0x10
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each frame and its bytes: type, length, body.
+    fn table() -> Vec<(Frame<'static>, Vec<u8>)> {
+        let recipient = NoisePublic::from_bytes([0xab; 32]);
+        let with = |head: &str, rest: &[u8]| [hex::decode(head).unwrap(), rest.to_vec()].concat();
+        vec![
+            (
+                Frame::Push {
+                    recipient,
+                    envelope: b"env",
+                },
+                with("0100000023", &[[0xab; 32].as_slice(), b"env"].concat()),
+            ),
+            (
+                Frame::Push {
+                    recipient,
+                    envelope: b"",
+                },
+                with("0100000020", &[0xab; 32]),
+            ),
+            (
+                Frame::Deliver {
+                    blob_id: 0x0102_0304_0506_0708,
+                    envelope: b"env",
+                },
+                with("020000000b0102030405060708", b"env"),
+            ),
+            (Frame::Heartbeat, with("0300000000", &[])),
+            (Frame::Ack, with("0400000000", &[])),
+            (Frame::Error(Refusal::TooLarge), with("050000000101", &[])),
+            (Frame::Error(Refusal::Malformed), with("050000000102", &[])),
+            (Frame::Error(Refusal::InboxFull), with("050000000111", &[])),
+            (
+                Frame::Error(Refusal::RateLimited),
+                with("050000000112", &[]),
+            ),
+            (
+                Frame::Error(Refusal::Unavailable),
+                with("050000000113", &[]),
+            ),
+            (
+                Frame::Error(Refusal::InternalError),
+                with("050000000114", &[]),
+            ),
+            (
+                Frame::DeliverAck { blob_id: 9 },
+                with("06000000080000000000000009", &[]),
+            ),
+        ]
+    }
+
+    #[test]
+    fn each_frame_has_its_bytes() {
+        for (frame, bytes) in table() {
+            assert_eq!(frame.encode(), bytes);
+            assert_eq!(Frame::decode(&bytes), Ok(frame));
+        }
+    }
+
+    #[test]
+    fn a_length_must_fit_exactly() {
+        for (_, bytes) in table() {
+            for cut in 0..bytes.len() {
+                assert!(Frame::decode(bytes.get(..cut).unwrap()).is_err());
+            }
+            let long = [bytes.as_slice(), &[0]].concat();
+            assert!(matches!(
+                Frame::decode(&long),
+                Err(FrameError::Length { .. })
+            ));
+        }
+        assert_eq!(
+            Frame::decode(&[3, 0, 0, 0]),
+            Err(FrameError::TooShort { bytes: 4 })
+        );
+        let huge = [3, 0xff, 0xff, 0xff, 0xff];
+        assert_eq!(
+            Frame::decode(&huge),
+            Err(FrameError::Length {
+                declared: u32::MAX,
+                bytes: 0
+            })
+        );
+    }
+
+    #[test]
+    fn bodies_of_wrong_length_and_unknown_types_are_refused() {
+        let decode = |tag: u8, body: &[u8]| Frame::decode(&encode(tag, body, &[])).err();
+        assert_eq!(
+            decode(PUSH, &[0; 31]),
+            Some(FrameError::Body {
+                tag: PUSH,
+                bytes: 31
+            })
+        );
+        assert_eq!(
+            decode(DELIVER, &[0; 7]),
+            Some(FrameError::Body {
+                tag: DELIVER,
+                bytes: 7
+            })
+        );
+        for tag in [HEARTBEAT, ACK] {
+            assert_eq!(decode(tag, &[0]), Some(FrameError::Body { tag, bytes: 1 }));
+        }
+        for bytes in [7, 9] {
+            let error = decode(DELIVER_ACK, &vec![0; bytes]);
+            assert_eq!(
+                error,
+                Some(FrameError::Body {
+                    tag: DELIVER_ACK,
+                    bytes
+                })
+            );
+        }
+        for tag in [0, 7, 0xff] {
+            assert_eq!(decode(tag, &[]), Some(FrameError::UnknownTag { tag }));
+        }
+    }
+
+    #[test]
+    fn a_refusal_that_is_not_understood_is_temporary() {
+        for body in [&[][..], &[0x00], &[0x03], &[0x10], &[0x15], &[0x01, 0x01]] {
+            assert_eq!(Refusal::from_body(body), Refusal::InternalError);
+        }
+        assert!(Refusal::TooLarge.is_permanent() && Refusal::Malformed.is_permanent());
+        for refusal in [
+            Refusal::InboxFull,
+            Refusal::RateLimited,
+            Refusal::Unavailable,
+            Refusal::InternalError,
+        ] {
+            assert!(!refusal.is_permanent());
+        }
+    }
+}

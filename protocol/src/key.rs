@@ -304,6 +304,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::vectors;
 
     #[test]
     fn low_order_points_agree_to_nothing() {
@@ -318,9 +319,26 @@ mod tests {
     }
 
     #[test]
+    fn public_keys_follow_from_the_secrets() {
+        for which in ["a", "b"] {
+            let keys = vectors::device(which).keys();
+            let noise = vectors::bytes(&format!("/keys/{which}_noise_public"));
+            let signing = vectors::bytes(&format!("/keys/{which}_signing_public"));
+            assert_eq!(keys.to_bytes().as_slice(), [noise, signing].concat());
+            assert!(!keys.are_weak());
+        }
+        let relay = vectors::noise_secret("/inputs/relay/noise_private").public();
+        assert_eq!(
+            relay.as_bytes().as_slice(),
+            vectors::bytes("/keys/relay_public")
+        );
+    }
+
+    #[test]
     fn a_member_id_has_one_text() {
-        let id = SigningSecret::from_bytes([0x22; 32]).public().member_id();
-        assert_eq!(id.as_str(), "oJql9HpnWYAv-VX43C0qFKXJnSO-l_hkEn_5ODRVpPA");
+        let id = vectors::device("a").keys().signing.member_id();
+        assert_eq!(id.as_str(), vectors::text("/keys/a_member_id"));
+        assert_eq!(id.signing_key(), Some(vectors::device("a").keys().signing));
         assert_eq!(MemberId::parse(id.as_str()), Some(id.clone()));
         assert_eq!(
             MemberId::parse("oJql9HpnWYAv-VX43C0qFKXJnSO-l_hkEn_5ODRVpPB"),
@@ -331,10 +349,7 @@ mod tests {
 
     #[test]
     fn debug_prints_fixed_words() {
-        let secrets = DeviceSecrets {
-            noise: [7; 32].into_noise(),
-            signing: SigningSecret([8; 32]),
-        };
+        let secrets = vectors::device("a");
         assert_eq!(
             format!(
                 "{secrets:?} {:?} {:?}",
@@ -344,16 +359,6 @@ mod tests {
             "DeviceSecrets { noise: NoiseSecret, signing: SigningSecret } \
              DeviceKeys { noise: NoisePublic, signing: SigningPublic } MemberId"
         );
-    }
-
-    trait IntoNoise {
-        fn into_noise(self) -> NoiseSecret;
-    }
-
-    impl IntoNoise for [u8; 32] {
-        fn into_noise(self) -> NoiseSecret {
-            NoiseSecret(self)
-        }
     }
 
     #[test]

@@ -17,6 +17,8 @@
 
 mod base64url;
 mod field_reader;
+#[cfg(test)]
+mod vectors;
 
 pub mod address;
 pub mod app_message;

@@ -437,3 +437,6 @@ fn hash(signing_input: &[u8]) -> ManifestHash {
 fn byte(count: usize) -> u8 {
     u8::try_from(count).unwrap_or(u8::MAX)
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,13 +62,15 @@ impl fmt::Debug for MessageId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vectors;
 
     #[test]
     fn the_published_example_is_met() {
-        let id = MessageId::derive(&SigningPublic::from_bytes([0x42; 32]), 7);
+        let author = SigningPublic::from_bytes(vectors::array("/message_id_example/author"));
+        let id = MessageId::derive(&author, 7);
         assert_eq!(
             id.to_text(),
-            "tsm1_P2JlgL-zK1M_f19R3JDQz3Ny459blO_UjFJ_APmTTrY"
+            vectors::text("/message_id_example/message_id")
         );
         assert_eq!(MessageId::parse(&id.to_text()), Some(id));
         assert_eq!(id.to_text().len(), 48);

@@ -152,3 +152,94 @@ fn proof_mac(
 fn length_byte(name: &[u8]) -> u8 {
     u8::try_from(name.len()).unwrap_or(u8::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors;
+
+    fn token() -> PairingToken {
+        PairingToken::parse(&vectors::text("/pairing/token")).unwrap()
+    }
+
+    fn body() -> PairBody {
+        let joiner = vectors::member("b");
+        PairBody::new(&token(), &joiner.keys, joiner.name)
+    }
+
+    #[test]
+    fn the_vector_is_met() {
+        assert_eq!(body().proof.0.as_slice(), vectors::bytes("/pairing/proof"));
+        assert_eq!(body().encode(), vectors::bytes("/pairing/body"));
+        let read = PairBody::decode(&vectors::bytes("/pairing/body")).unwrap();
+        assert_eq!(read, body());
+        assert_eq!(read.name.as_str(), "QuietHeron");
+        assert!(read.is_proven(&token().keys(), token().secret()));
+    }
+
+    #[test]
+    fn a_proof_fits_one_window_one_admitter_and_one_joiner() {
+        let (keys, token) = (token().keys(), token());
+        let spent = PairingSecret::from_bytes([0xbc; 32]);
+        assert!(!body().is_proven(&keys, &spent));
+        assert!(!body().is_proven(&vectors::device("b").keys(), token.secret()));
+        let other = PairBody { keys, ..body() };
+        assert!(!other.is_proven(&keys, token.secret()));
+        let mut renamed = vectors::bytes("/pairing/body");
+        *renamed.last_mut().unwrap() = b'm';
+        let renamed = PairBody::decode(&renamed).unwrap();
+        assert!(!renamed.is_proven(&keys, token.secret()));
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_shown_is_replaced_and_still_proven() {
+        let joiner = vectors::device("b").keys();
+        for wire_name in [&b""[..], b"\xff\xfe", "\u{202e}\u{200b}".as_bytes()] {
+            let mac = proof_mac(token().secret(), &token().keys(), &joiner, wire_name);
+            let mut bytes = joiner.to_bytes().to_vec();
+            bytes.extend_from_slice(&mac.finalize().into_bytes());
+            bytes.push(length_byte(wire_name));
+            bytes.extend_from_slice(wire_name);
+            let read = PairBody::decode(&bytes).unwrap();
+            assert_eq!(read.name, DeviceName::derived(&joiner.signing));
+            assert!(read.is_proven(&token().keys(), token().secret()));
+            assert_eq!(read.encode(), bytes);
+        }
+    }
+
+    #[test]
+    fn bytes_that_do_not_add_up_are_refused() {
+        let whole = vectors::bytes("/pairing/body");
+        for bytes in 0..whole.len() {
+            let cut = whole.get(..bytes).unwrap();
+            assert_eq!(PairBody::decode(cut), Err(PairError::Length { bytes }));
+        }
+        let long = [whole.as_slice(), &[0]].concat();
+        assert_eq!(
+            PairBody::decode(&long),
+            Err(PairError::Length { bytes: long.len() })
+        );
+    }
+
+    #[test]
+    fn weak_keys_are_refused() {
+        for key in 0..2 {
+            let mut bytes = vectors::bytes("/pairing/body");
+            bytes
+                .iter_mut()
+                .skip(32 * key)
+                .take(32)
+                .for_each(|byte| *byte = 0);
+            assert_eq!(PairBody::decode(&bytes), Err(PairError::WeakKey));
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_request_is_printed() {
+        assert_eq!(
+            format!("{:?}", body()),
+            "PairBody { keys: DeviceKeys { noise: NoisePublic, signing: SigningPublic }, \
+             name: DeviceName, proof: Proof, wire_name: WireName }"
+        );
+    }
+}

@@ -216,3 +216,92 @@ fn check(payload: &[u8]) -> [u8; CHECK_BYTES] {
     check.iter_mut().zip(hash).for_each(|(to, from)| *to = from);
     check
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors;
+
+    fn token() -> PairingToken {
+        let secret = PairingSecret::from_bytes(vectors::array("/inputs/pairing_secret"));
+        PairingToken::new(vectors::device("a").keys(), secret)
+    }
+
+    #[test]
+    fn the_vector_is_met() {
+        let text = vectors::text("/pairing/token");
+        assert_eq!(token().to_text(), text);
+        assert_eq!(text.len(), vectors::number("/pairing/token_chars"));
+        assert_eq!(text.len(), TEXT_CHARS);
+        assert_eq!(PairingToken::parse(&text), Ok(token()));
+        assert_eq!(PairingToken::parse(&format!(" \r\n{text}\t")), Ok(token()));
+    }
+
+    #[test]
+    fn each_fault_is_named() {
+        let text = vectors::text("/pairing/token");
+        let parse = PairingToken::parse;
+        assert_eq!(parse(" \n"), Err(TokenError::Empty));
+        assert_eq!(
+            parse(&text.replace("tsp1_", "tsp2_")),
+            Err(TokenError::Prefix)
+        );
+        assert_eq!(
+            parse(&text.replace("tsp1_", "TSP1_")),
+            Err(TokenError::Prefix)
+        );
+        assert_eq!(parse(&text.replace('u', "v")), Err(TokenError::Check));
+        assert_eq!(parse(&text.replace('-', "+")), Err(TokenError::Character));
+        assert_eq!(parse(&text.replace('-', " ")), Err(TokenError::Character));
+        assert_eq!(parse(&text.replace('-', "ü")), Err(TokenError::Character));
+        for appended in ["?fbid=1", "&utm_source=x", "%3F", "#top", "/"] {
+            assert_eq!(
+                parse(&format!("{text}{appended}")),
+                Err(TokenError::Appended)
+            );
+        }
+        let short = text.strip_suffix('A').unwrap();
+        assert_eq!(
+            parse(short),
+            Err(TokenError::Length {
+                chars: TEXT_CHARS - 1
+            })
+        );
+        let long = format!("{text}A");
+        assert_eq!(
+            parse(&long),
+            Err(TokenError::Length {
+                chars: TEXT_CHARS + 1
+            })
+        );
+        // The last character carries two bits of nothing, which have to be zero.
+        assert_eq!(parse(&format!("{short}B")), Err(TokenError::Character));
+    }
+
+    #[test]
+    fn a_token_with_a_weak_key_is_refused() {
+        let DeviceKeys { noise, signing } = vectors::device("a").keys();
+        let zero = [0; 32];
+        for keys in [
+            DeviceKeys {
+                noise: zero.into(),
+                signing,
+            },
+            DeviceKeys {
+                noise,
+                signing: zero.into(),
+            },
+        ] {
+            let text = PairingToken::new(keys, PairingSecret::from_bytes(zero)).to_text();
+            assert_eq!(PairingToken::parse(&text), Err(TokenError::WeakKey));
+        }
+    }
+
+    #[test]
+    fn nothing_of_a_token_is_printed() {
+        assert_eq!(
+            format!("{:?} {:?}", token(), token().secret()),
+            "PairingToken PairingSecret"
+        );
+    }
+}

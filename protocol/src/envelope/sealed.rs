@@ -85,6 +85,6 @@ fn check_values(opened: &OpenedEnvelope) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn signing_input(context: &[u8; CONTEXT_BYTES], signed: &[u8]) -> Zeroizing<Vec<u8>> {
+pub(super) fn signing_input(context: &[u8; CONTEXT_BYTES], signed: &[u8]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new([label::ENVELOPE_SIGNATURE, context, signed].concat())
 }
