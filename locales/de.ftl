@@ -1,0 +1,505 @@
+# Die Wörter von Sealpost, für das Fenster, das Symbol in der Leiste und die Mitteilungen.
+#
+# Wörter für Menschen: Gerät, Gruppe, Relay, Kopplungscode, „auf dem Relay“, wartet,
+# entfernt, Zustellproblem, „dieser Computer“. Ein Fehler hat drei Teile: was geschehen
+# ist (der Wert), .why (warum) und .action (was jetzt). Die Schlüssel sind in allen
+# Sprachen dieselben; ein Test vergleicht sie.
+
+## Words used everywhere
+
+back = Zurück
+close = Schließen
+copied = Kopiert
+copy = Kopieren
+quit = Beenden
+try-again = Noch einmal versuchen
+error-code = Code: { $code }
+this-device = Dieses Gerät
+
+## Starting, and when nothing can be opened
+
+starting = Deine Gruppen werden geöffnet …
+failed-title = Sealpost kann deine Gruppen nicht öffnen
+failed-untouched = Nichts wurde geändert oder gelöscht. Deine Daten sind, wie sie waren.
+
+## First start, and adding a group
+
+first-title = Private Nachrichten mit eigener Post
+first-lead = Zwischen deinen Geräten und kleinen Gruppen, über ein Relay, das du selbst betreiben kannst.
+name-label = Name dieses Geräts
+name-hint = Die anderen Geräte einer Gruppe sehen diesen Namen.
+name-empty = Gib diesem Gerät einen Namen.
+name-too-long = Dieser Name ist zu lang: { $bytes } Bytes von höchstens { $max }.
+start-title = Gruppe hinzufügen
+way-start = Eine Gruppe beginnen
+way-start-about = Du bekommst einen Kopplungscode, der andere Geräte hereinholt.
+way-join = Einer Gruppe beitreten
+way-join-about = Mit einem Code, den ein anderes Gerät zeigt: eingefügt oder als Bild. Eine Kamera braucht es nicht.
+start-group = Gruppe beginnen
+start-group-busy = Die Gruppe wird angelegt …
+join-with-code = Mit einem Code beitreten
+relay-choice = Relay
+relay-choice-here = Auf diesem Computer betreiben
+relay-choice-address = Ich habe eine Relay-Adresse
+relay-address-label = Relay-Adresse
+relay-address-hint = Sie beginnt mit trueseal:// und kommt von der Person, die das Relay betreibt.
+
+## Pairing: show a code
+
+pair-title = Gerät koppeln
+pair-title-group = Gerät mit { $group } koppeln
+pair-device = Gerät koppeln
+pair-show = Meinen Code zeigen
+pair-enter = Code eingeben
+pair-show-needs-group = Ein Code holt ein Gerät in eine Gruppe. Wähle die Gruppe oder beginne eine.
+qr-label = Kopplungscode als Bild
+code-how = Öffne Sealpost auf dem anderen Gerät, wähle „Mit einem Code beitreten“ und nimm dieses Bild oder diesen Link.
+code-valid-until = Gültig bis { $time }
+code-minutes-left = { $minutes ->
+    [one] noch eine Minute
+   *[other] noch { $minutes } Minuten
+}
+code-seconds-left = { $seconds ->
+    [one] noch eine Sekunde
+   *[other] noch { $seconds } Sekunden
+}
+code-link = Dasselbe als Link
+code-copy = Link kopieren
+code-close = Code schließen
+code-anyone = Wer das sieht, kann um Aufnahme bitten; du bestätigst. Der Code schließt sich, wenn du diese Seite verlässt.
+code-preparing = Der Code wird gemacht …
+code-new = Neuen Code holen
+code-closed-accepted = Das Gerät ist dabei. Dieser Code ist geschlossen.
+code-closed-cancelled = Du hast diesen Code geschlossen.
+code-closed-expired = Die zehn Minuten dieses Codes sind um.
+code-closed-why = Ein geschlossener Code lässt niemanden herein. Für ein weiteres Gerät hol einen neuen.
+code-closed-left = Der Kopplungscode wurde geschlossen, weil du seine Seite verlassen hast.
+requests-title = Geräte, die um Aufnahme bitten
+requests-none = Noch keine. Ein Gerät, das deinen Code benutzt, erscheint hier.
+request-compare = bittet um Aufnahme. Nimm es nur auf, wenn sein Bildschirm diese vier Wörter zeigt:
+request-accept = Aufnehmen
+request-dismiss = Abweisen
+request-spoken = { $name } bittet um Aufnahme. Die Wörter: { $words }
+words-label = Vier Wörter
+
+## Pairing: enter a code
+
+enter-label = Kopplungscode oder Link
+enter-hint = Füge ihn ein, wie er ist. Zeilenumbrüche und Anführungszeichen darum stören nicht.
+enter-open-image = Bild des Codes öffnen
+enter-drop = oder eines hier einfügen oder ablegen
+enter-connect = Verbinden
+enter-connecting = Es wird verbunden …
+preview-relay = Dieser Code führt zum Relay
+preview-relay-key = Sein Schlüssel:
+preview-token = Dieser Code nennt kein Relay
+preview-nothing-yet = Noch wurde nichts angesprochen. Wenn du verbindest, bittet dieses Gerät als { $name } um Aufnahme.
+
+## Pairing: the joining side
+
+join-title = Zeigt das andere Gerät diese Wörter?
+join-about = Das andere Gerät zeigt vier Wörter neben dem Namen dieses Geräts. Vergleiche alle vier in ihrer Reihenfolge.
+join-preparing = Die vier Wörter werden berechnet …
+words-same = Gleich
+words-different = Verschieden
+words-different-about = Sind sie verschieden, ist vielleicht jemand dazwischen. „Verschieden“ hört hier auf, und nichts wird betreten.
+join-wait-title = Gleich geschafft
+join-wait-about = Du hast gesagt, dass diese Wörter gleich sind:
+join-wait-accept = Es fehlt noch, dass jemand auf dem anderen Gerät „Aufnehmen“ drückt.
+join-wait-finish = Die Gruppe wird auf diesem Gerät eingerichtet.
+join-wait-relay = Das Relay fehlt noch. Die Bitte geht von selbst hinaus, sobald es antwortet.
+join-cancel = Beitritt abbrechen
+join-cancel-about = Du kannst diese Seite verlassen; die Bitte bleibt, bis du sie abbrichst.
+paired = Gekoppelt. Sag Hallo!
+
+## Groups and their connection
+
+groups-label = Gruppen
+groups-show = Die Gruppen zeigen
+group-add = Gruppe hinzufügen
+group-unnamed = Neue Gruppe
+unread = { $count ->
+    [one] eine ungelesene Nachricht
+   *[other] { $count } ungelesene Nachrichten
+}
+relay-here = diesen Computer
+status-joining = Tritt bei …
+status-not-joined = Dieses Gerät ist nicht mehr in der Gruppe
+status-leaving = Die Gruppe wird verlassen …
+status-destroying = Die Gruppe wird aufgelöst …
+connection-connected = Verbunden über { $relay }
+connection-connecting = Verbindung über { $relay } wird hergestellt …
+connection-disconnected = Keine Verbindung über { $relay }; es wird weiter versucht
+connection-name-not-found = Den Namen { $relay } kennt dieses Netz nicht
+connection-refused = Es läuft kein Relay: keine Verbindung über { $relay }
+connection-no-answer = Keine Antwort: keine Verbindung über { $relay }
+connection-something-else = Was dort antwortet, ist kein Relay: keine Verbindung über { $relay }
+connection-wrong-key = Ein anderes Relay antwortet, und ihm wurde nichts gegeben: keine Verbindung über { $relay }
+connection-no-relay = Diese Gruppe hat noch kein Relay
+connection-offline = Dieser Computer ist offline
+connection-unsupported = Das Relay braucht eine andere Version von Sealpost: keine Verbindung über { $relay }
+
+## Messages
+
+messages-label = Nachrichten
+messages-loading = Die Nachrichten werden geöffnet …
+messages-spoken = { $count } neue Nachrichten
+message-spoken = { $name }: { $text }
+message-mine = Von diesem Gerät
+message-unknown = Eine Nachricht, die diese Version nicht zeigen kann
+message-show-all = Alles zeigen
+message-written = geschrieben am { $moment }
+new-messages = Neue Nachrichten
+jump-end = Zur neuesten
+jump-new = { $count ->
+    [one] Eine neue Nachricht
+   *[other] { $count } neue Nachrichten
+}
+day-today = Heute
+day-yesterday = Gestern
+empty-alone = Bisher ist es nur dieses Gerät
+empty-alone-about = Koppel ein zweites Gerät, und was du hier schreibst, kommt dort an.
+empty-group = Noch keine Nachrichten
+empty-group-about = Was du schreibst, geht an jedes Gerät dieser Gruppe, und sonst kann es niemand lesen. Ein Gerät, das später dazukommt, bekommt nicht, was vorher geschrieben wurde.
+composer-label = Nachricht schreiben
+composer-left = { $left ->
+    [one] noch ein Byte
+   *[other] noch { $left } Bytes
+}
+composer-too-long = Um { $over } Bytes zu lang, höchstens { $max }. Kürze sie oder mach zwei Nachrichten daraus; abgeschnitten wird nichts.
+composer-not-member = Dieses Gerät ist nicht in der Gruppe, deshalb kann hier nichts geschrieben werden. Was es hat, behält es.
+send = Senden
+
+## How far an own message has come
+
+delivery-open = Für jedes Gerät zeigen
+delivery-nobody = Nur auf diesem Gerät
+delivery-waiting = Wartet
+    .count = { $count ->
+        [one] eine wartet
+       *[other] { $count } warten
+    }
+delivery-sending = Wird übergeben
+    .count = { $count ->
+        [one] eine wird übergeben
+       *[other] { $count } werden übergeben
+    }
+delivery-on-relay = Auf dem Relay für { $count } von { $total }
+delivery-on-relay-one = Auf dem Relay
+delivery-failed = Gescheitert
+    .count = { $count ->
+        [one] eine gescheitert
+       *[other] { $count } gescheitert
+    }
+delivery-too-large = zu groß für das Relay
+delivery-malformed = das Relay konnte sie nicht lesen
+delivery-expired = 30 Tage lang nicht angenommen
+detail-title = Wo diese Nachricht ist
+detail-written = Geschrieben am { $moment }
+detail-nobody = Als du das geschrieben hast, war sonst niemand in der Gruppe; es wurde niemandem gegeben.
+detail-kept = Geräte holen sie, wenn sie online sind. Das Relay bewahrt sie höchstens bis { $date } auf.
+detail-no-receipt = „Auf dem Relay“ ist alles, was Sealpost wissen kann. Ob eine Nachricht geholt oder gelesen wurde, sagt kein Gerät.
+
+## Members
+
+members-title = { $count ->
+    [one] Mitglieder: nur dieses Gerät
+   *[other] Mitglieder ({ $count })
+}
+members-about = Alle Geräte einer Gruppe sind gleich: Keines ist das Hauptgerät.
+fingerprint = Fingerabdruck
+
+## The relay
+
+relay-title = Relay
+relay-of-group = Relay dieser Gruppe
+relay-address = Adresse
+relay-run = Ein Relay auf diesem Computer betreiben
+relay-line-off = Relay hier: aus
+relay-line-starting = Relay hier: startet …
+relay-line-on = { $count ->
+    [0] Relay hier: an
+    [one] Relay hier: an, eine wartet
+   *[other] Relay hier: an, { $count } warten
+}
+relay-line-failed = Relay hier: läuft nicht
+relay-off-about = Ein Relay bewahrt Nachrichten auf, bis die anderen Geräte sie holen. Lesen kann es sie nicht. Solange es aus ist, warten die Gruppen, die es benutzen.
+relay-on-about = Geräte erreichen es, solange dieser Computer an und im selben Netz ist. Eine Firewall muss die Ports { $receive } und { $push } hereinlassen.
+relay-waiting = Darin warten
+relay-waiting-count = { $count ->
+    [0] keine
+    [one] eine Nachricht
+   *[other] { $count } Nachrichten
+}
+relay-bytes = Belegter Platz
+relay-devices = Verbundene Geräte
+relay-port-receive = Port zum Empfangen
+relay-port-push = Port zum Senden
+relay-addresses = Zu erreichen unter
+relay-no-address = Dieser Computer ist gerade in keinem Netz.
+
+## Keychain and passphrase
+
+keychain-missing = Auf diesem Computer gibt es keinen Schlüsselbund
+    .why = Sealpost bewahrt seine Schlüssel im Schlüsselbund des Systems auf, und hier antwortet keiner.
+    .action = Starte den Dienst dafür (etwa GNOME Keyring oder KWallet) und versuch es noch einmal.
+keychain-locked = Der Schlüsselbund ist gesperrt
+    .why = Die Schlüssel von Sealpost sind darin, und er hat sich nicht geöffnet.
+    .action = Entsperr ihn mit seinem Passwort, meist dem der Anmeldung, und versuch es noch einmal.
+keychain-dismissed = Die Frage nach dem Passwort des Schlüsselbunds wurde geschlossen
+    .why = Ohne den Schlüsselbund kommt Sealpost nicht an seine Schlüssel.
+    .action = Versuch es noch einmal und beantworte diesmal die Frage.
+keychain-damaged = Die Schlüssel dieses Profils fehlen im Schlüsselbund oder sind beschädigt
+    .why = Das Profil ist da, aber sein Eintrag im Schlüsselbund ist weg oder nicht zu lesen.
+    .action = Wurde der Schlüsselbund wiederhergestellt oder ersetzt, bring den alten zurück und versuch es noch einmal. Sealpost fängt nicht von sich aus mit neuen Schlüsseln an.
+keychain-other-profile = Die Schlüssel im Schlüsselbund gehören zu einem anderen Profil
+    .why = Die Daten hier und der Eintrag im Schlüsselbund passen nicht zusammen, etwa nach dem Kopieren eines Datenverzeichnisses.
+    .action = Bring das Datenverzeichnis oder den Schlüsselbund zurück, die zusammengehören, und versuch es noch einmal.
+keychain-trying = Der Schlüsselbund wird gefragt …
+keychain-use-passphrase = Stattdessen eine Passphrase benutzen
+keychain-data-safe = Deine Gruppen und Nachrichten sind unberührt und bleiben zu, bis die Schlüssel wieder da sind.
+passphrase-title = Sealpost entsperren
+passphrase-about = Die Schlüssel dieses Profils liegen in einer Datei, die deine Passphrase schützt.
+passphrase-label = Passphrase
+passphrase-again = Noch einmal dieselbe Passphrase
+passphrase-show = Zeigen, was ich tippe
+passphrase-differs = Die beiden sind noch nicht gleich.
+passphrase-unlock = Entsperren
+passphrase-choose = Diese Passphrase benutzen
+passphrase-choose-title = Die Schlüssel in einer geschützten Datei aufbewahren
+passphrase-choose-about = Du tippst diese Passphrase bei jedem Start von Sealpost. Niemand kann sie dir zurückholen: Ist sie vergessen, bleibt zu, was hier gespeichert ist.
+passphrase-busy = Einen Moment …
+
+## About
+
+about-title = Über Sealpost
+about-what = Sealpost bringt Nachrichten zwischen deinen eigenen Geräten und kleinen Gruppen. Sie werden auf dem Gerät versiegelt, das sie schreibt, und auf den Geräten der Gruppe geöffnet; das Relay dazwischen sieht weder Text noch Namen.
+about-states = Von einer Nachricht sagt es nur, was es weiß: wartet, wird übergeben, auf dem Relay, oder gescheitert und warum.
+about-licence = Freie Software unter der MIT- oder der Apache-2.0-Lizenz.
+version-app = Sealpost
+version-transport = Transport
+version-end-to-end = End-to-End
+
+## Tray
+
+tray-show = Sealpost zeigen
+tray-relay = Relay auf diesem Computer
+tray-pair = Gerät koppeln …
+tray-quit = Beenden
+tray-status-ready = Verbunden
+tray-status-waiting = Keine Verbindung; Nachrichten warten
+tray-status-closed = Noch nicht geöffnet
+tray-relay-waiting = { $count ->
+    [one] Eine Nachricht wartet im Relay
+   *[other] { $count } Nachrichten warten im Relay
+}
+
+## Errors: groups and pairing
+
+error-internal = In Sealpost ist etwas schiefgegangen
+    .why = Das ist ein Fehler des Programms, nicht deiner.
+    .action = Versuch es noch einmal. Bleibt er, beende Sealpost und starte es neu.
+error-closed = Sealpost wird beendet
+    .why = Es räumt gerade auf und nimmt nichts Neues an.
+    .action = Starte es noch einmal.
+error-already-in-group = Dieses Gerät ist schon in dieser Gruppe
+    .why = Es ist beigetreten oder hat um Aufnahme gebeten.
+    .action = Such die Gruppe in deiner Liste.
+error-group-full = Die Gruppe ist voll
+    .why = Eine Gruppe fasst höchstens 32 Geräte.
+    .action = Entferne ein Gerät, das nicht mehr benutzt wird, und versuch es noch einmal.
+error-group-unknown = Diese Gruppe ist nicht mehr hier
+    .why = Sie wurde inzwischen verlassen oder entfernt.
+    .action = Wähle eine andere Gruppe aus der Liste.
+error-not-member = Dieses Gerät ist nicht in der Gruppe
+    .why = Es ist gegangen, wurde entfernt oder noch nicht aufgenommen.
+    .action = Um hineinzukommen, lass dir einen Kopplungscode geben.
+error-pairing-closed = Dieser Kopplungscode ist geschlossen
+    .why = Seine zehn Minuten sind um, er wurde benutzt, oder seine Seite wurde verlassen.
+    .action = Hol einen neuen Code.
+error-request-unknown = Das Gerät, das gefragt hat, wartet nicht mehr
+    .why = Es hat abgebrochen oder schon eine Antwort bekommen.
+    .action = Lass es einen neuen Code benutzen.
+error-name-empty = Dieses Gerät hat noch keinen Namen
+    .why = Die anderen Geräte einer Gruppe müssen es irgendwie nennen.
+    .action = Tipp einen Namen ein.
+error-clipboard-unavailable = Der Text konnte nicht kopiert werden
+    .why = Die Zwischenablage des Systems hat ihn nicht angenommen.
+    .action = Markier den Text und kopier ihn selbst.
+
+## Errors: the code that was entered
+
+error-invitation-invalid = Das ist kein Kopplungscode
+    .why = Es lässt sich nicht als einer lesen.
+    .action = Kopier den ganzen Link noch einmal, von trueseal:// bis zum Ende.
+error-invitation-invalid-empty = Noch ist kein Code da
+    .why = Was eingefügt wurde, ist nichts als Leerraum.
+    .action = Kopier den Link auf dem anderen Gerät und füg ihn hier ein.
+error-invitation-invalid-scheme = Das ist kein Kopplungslink
+    .why = Ein Kopplungslink beginnt mit trueseal://, und dieser beginnt mit etwas anderem.
+    .action = Kopier den Link, den das andere Gerät unter seinem Code zeigt.
+error-invitation-invalid-key = Der Schlüssel des Relays in diesem Link ist beschädigt
+    .why = Der Teil zwischen trueseal:// und @ ist unvollständig oder wurde verändert.
+    .action = Kopier den ganzen Link noch einmal; tipp ihn nicht ab.
+error-invitation-invalid-host = Die Adresse des Relays in diesem Link ist beschädigt
+    .why = Der Teil nach @ ist weder Name noch Nummer eines Computers.
+    .action = Kopier den ganzen Link noch einmal.
+error-invitation-invalid-port = Ein Port in diesem Link ist beschädigt
+    .why = Ein Port ist eine Zahl von 1 bis 65535.
+    .action = Kopier den ganzen Link noch einmal.
+error-invitation-invalid-query = An diesen Link wurde etwas angehängt
+    .why = Eine andere App hat eigene Angaben hineingeschrieben oder welche abgeschnitten.
+    .action = Schick den Link anders, etwa als einfachen Text, oder nimm das Bild.
+error-invitation-invalid-token = Der letzte Teil dieses Links ist beschädigt
+    .why = Der Teil nach # ist unvollständig oder wurde verändert, und sei es nur in einem Buchstaben.
+    .action = Kopier den ganzen Link noch einmal, bis ganz zum Ende.
+error-invitation-invalid-wrapped = Dieser Link ist über mehrere Zeilen zerbrochen
+    .why = Ein Mailprogramm hat eigene Zeichen zwischen seine Teile gesetzt.
+    .action = Entferne alles, was nicht zum Link gehört, oder nimm das Bild.
+error-invitation-is-own = Das ist der Code dieses Geräts selbst
+    .why = Ein Code lässt ein anderes Gerät herein; auf dem eigenen führt er nirgendwohin.
+    .action = Benutz ihn auf dem anderen Gerät, oder gib den Code ein, den das andere zeigt.
+error-pairing-token-damaged = Dieser Kopplungscode ist beschädigt
+    .why = Ein Teil fehlt oder wurde verändert, und sei es nur in einem Buchstaben.
+    .action = Kopier ihn noch einmal, vom ersten bis zum letzten Zeichen.
+error-pairing-token-own = Das ist der Code dieses Geräts selbst
+    .why = Ein Code lässt ein anderes Gerät herein; auf dem eigenen führt er nirgendwohin.
+    .action = Benutz ihn auf dem anderen Gerät, oder gib den Code ein, den das andere zeigt.
+error-image-holds-no-code = In diesem Bild ist kein Kopplungscode
+    .why = Nichts darin ließ sich als einer lesen; vielleicht ist er unscharf, angeschnitten oder zu klein.
+    .action = Nimm ein Bild des ganzen Codes mit seinem weißen Rand, oder füg den Link ein.
+error-image-without-code = In diesem Bild ist kein Kopplungscode
+    .why = Nichts darin ließ sich als einer lesen; vielleicht ist er unscharf, angeschnitten oder zu klein.
+    .action = Nimm ein Bild des ganzen Codes mit seinem weißen Rand, oder füg den Link ein.
+error-image-unreadable = Dieses Bild lässt sich nicht öffnen
+    .why = Es ist weder eine PNG- noch eine JPEG-Datei oder beschädigt.
+    .action = Speicher es als PNG oder JPEG, oder füg den Link ein.
+
+## Errors: the relay
+
+error-relay-address-invalid = Das ist keine Relay-Adresse
+    .why = Es lässt sich nicht als eine lesen.
+    .action = Kopier sie noch einmal von der Person, die das Relay betreibt; sie beginnt mit trueseal://.
+error-relay-address-invalid-empty = Noch ist keine Relay-Adresse da
+    .why = Das Feld ist leer.
+    .action = Füg die Adresse des Relays ein; sie beginnt mit trueseal://.
+error-relay-address-invalid-scheme = Das ist keine Relay-Adresse
+    .why = Eine Relay-Adresse beginnt mit trueseal://, und diese beginnt mit etwas anderem.
+    .action = Kopier sie noch einmal von der Person, die das Relay betreibt.
+error-relay-address-invalid-key = Der Schlüssel in dieser Relay-Adresse ist beschädigt
+    .why = Der Teil zwischen trueseal:// und @ ist unvollständig oder wurde verändert.
+    .action = Kopier die ganze Adresse noch einmal; tipp sie nicht ab.
+error-relay-address-invalid-host = Der Computer in dieser Relay-Adresse ist beschädigt
+    .why = Der Teil nach @ ist weder Name noch Nummer eines Computers.
+    .action = Kopier die ganze Adresse noch einmal.
+error-relay-address-invalid-port = Ein Port in dieser Relay-Adresse ist beschädigt
+    .why = Ein Port ist eine Zahl von 1 bis 65535.
+    .action = Kopier die ganze Adresse noch einmal.
+error-relay-address-invalid-query = An diese Relay-Adresse wurde etwas angehängt
+    .why = Nach dem ? darf nur „push=“ mit einem Port stehen.
+    .action = Kopier die Adresse noch einmal als einfachen Text.
+error-relay-needed = Dieser Code nennt kein Relay
+    .why = Es ist der bloße Code ohne die Adresse eines Relays.
+    .action = Tipp die Adresse des Relays darunter ein, oder lass dir den ganzen Link geben.
+error-relay-port-in-use = Ein anderes Programm benutzt Port { NUMBER($port, useGrouping: 0) }
+    .why = Das Relay auf diesem Computer braucht seine Ports für sich. Oft ist es ein anderes Relay, das noch läuft.
+    .action = Beende das andere Programm und schalte das Relay dann wieder ein.
+error-relay-data-not-writable = Das Relay kann seine Daten nicht schreiben
+    .why = Ihr Verzeichnis gehört jemand anderem, ist schreibgeschützt, oder die Platte ist voll.
+    .action = Behebe das und schalte das Relay dann wieder ein. Was es aufbewahrt hat, ist noch da.
+error-relay-store-unusable = Das Relay kann seine Daten nicht öffnen
+    .why = Die Dateien sind beschädigt, nicht beschreibbar oder von einer neueren Version.
+    .action = Schaff Platz oder aktualisiere Sealpost und schalte das Relay dann wieder ein. Was es aufbewahrt hat, blieb, wie es war.
+error-relay-wrong-key = Unter dieser Adresse antwortet ein anderes Relay
+    .why = Sein Schlüssel ist nicht der in der Adresse; deshalb wurde ihm nichts gegeben.
+    .action = Frag die Person, die das Relay betreibt, nach seiner heutigen Adresse.
+error-relay-name-not-found = Der Name des Relays ist nicht bekannt
+    .why = Dieses Netz weiß nicht, zu welchem Computer der Name gehört.
+    .action = Prüf den Namen und deine Verbindung.
+error-relay-refused = Dort läuft kein Relay
+    .why = Der Computer antwortet, aber am Port des Relays hört nichts zu.
+    .action = Starte das Relay oder prüf den Port.
+error-relay-no-answer = Das Relay antwortet nicht
+    .why = Es ist aus, in einem anderen Netz, oder eine Firewall steht dazwischen.
+    .action = Prüf, ob es läuft und seine Ports offen sind. Sealpost versucht es weiter.
+error-relay-something-else = Was dort antwortet, ist kein Relay
+    .why = Unter dieser Adresse und diesem Port hört ein anderes Programm zu.
+    .action = Prüf den Port in der Adresse des Relays.
+error-relay-version-unsupported = Das Relay und diese App verstehen einander nicht
+    .why = Das Relay spricht nur die Versionen { $min } bis { $max }.
+    .action = Aktualisiere das ältere von beiden.
+
+## Errors: messages
+
+error-message-empty = Es gibt nichts zu senden
+    .why = Die Nachricht ist leer.
+    .action = Schreib etwas.
+error-message-too-large = Diese Nachricht ist zu lang
+    .why = Sie hat { $size } Bytes, und { $max } sind erlaubt.
+    .action = Kürze sie oder mach zwei Nachrichten daraus. Abgeschnitten wurde nichts.
+error-payload-too-large = Diese Nachricht ist zu lang
+    .why = Sie ist größer, als eine Nachricht sein darf.
+    .action = Kürze sie oder mach zwei Nachrichten daraus. Abgeschnitten wurde nichts.
+error-send-failed-too-large = Das Relay hat eine Nachricht nicht angenommen
+    .why = Das Relay erlaubt nur kleinere.
+    .action = Sende sie in Teilen.
+error-send-failed-malformed = Das Relay hat eine Nachricht nicht angenommen
+    .why = Das Relay konnte sie nicht lesen.
+    .action = Aktualisiere Sealpost auf diesem Gerät und sende sie noch einmal.
+error-send-failed-expired = Eine Nachricht wurde aufgegeben
+    .why = Das Relay war 30 Tage lang nicht zu erreichen.
+    .action = Prüf das Relay und sende sie noch einmal.
+
+## Errors: data, keychain, passphrase
+
+error-storage = Die Daten der Gruppe lassen sich nicht lesen oder schreiben
+    .why = Die Platte ist vielleicht voll oder schreibgeschützt, oder die Datei ist beschädigt oder mit einem anderen Schlüssel geöffnet.
+    .action = Schaff Platz und starte Sealpost noch einmal. Gelöscht wurde nichts.
+error-store-too-new = Diese Daten sind von einem neueren Sealpost
+    .why = Eine neuere Version hat damit gearbeitet, und diese würde sie beschädigen.
+    .action = Aktualisiere Sealpost. Geändert wurde nichts.
+error-store-damaged = Die Daten dieses Profils sind beschädigt
+    .why = Eine Datei im Datenverzeichnis ist nicht zu verstehen.
+    .action = Hol sie aus einer Sicherung zurück. Gelöscht wurde nichts.
+error-profile-damaged = Die Einstellungen dieses Profils sind beschädigt
+    .why = Die Datei des Profils selbst ist nicht zu verstehen.
+    .action = Hol sie aus einer Sicherung zurück. Gelöscht wurde nichts.
+error-profile-in-use = Dieses Profil ist schon offen
+    .why = Ein anderes Sealpost, im Fenster oder auf der Kommandozeile, arbeitet damit.
+    .action = Nimm das andere, oder beende es und starte neu.
+error-profile-name-invalid = So kann ein Profil nicht heißen
+    .why = Der Name eines Profils hat 1 bis 64 Buchstaben, Ziffern, - oder _.
+    .action = Starte Sealpost mit einem anderen Namen nach --profile.
+error-profile-not-writable = Das Datenverzeichnis lässt sich nicht beschreiben
+    .why = Es gehört jemand anderem, ist schreibgeschützt, oder die Platte ist voll.
+    .action = Behebe das, oder nenn mit --data-dir ein anderes. Geändert wurde nichts.
+error-data-directory-not-writable = Das Datenverzeichnis lässt sich nicht beschreiben
+    .why = Es gehört jemand anderem, ist schreibgeschützt, oder die Platte ist voll.
+    .action = Behebe das, oder nenn mit --data-dir ein anderes. Geändert wurde nichts.
+error-keychain-unusable = Der Schlüsselbund ist nicht zu benutzen
+    .why = Sealpost bewahrt seine Schlüssel darin auf.
+    .action = Entsperr oder starte ihn und versuch es noch einmal.
+error-keychain-missing = Auf diesem Computer gibt es keinen Schlüsselbund
+    .why = Sealpost bewahrt seine Schlüssel darin auf, und keiner antwortet.
+    .action = Starte den Dienst dafür und versuch es noch einmal.
+error-keychain-locked = Der Schlüsselbund ist gesperrt
+    .why = Sealpost bewahrt seine Schlüssel darin auf.
+    .action = Entsperr ihn und versuch es noch einmal.
+error-keychain-dismissed = Die Frage nach dem Passwort des Schlüsselbunds wurde geschlossen
+    .why = Ohne Antwort bleibt der Schlüsselbund zu.
+    .action = Versuch es noch einmal und beantworte die Frage.
+error-keychain-damaged = Die Schlüssel im Schlüsselbund fehlen oder sind beschädigt
+    .why = Ihr Eintrag ist weg oder nicht zu lesen.
+    .action = Bring den alten Schlüsselbund zurück und versuch es noch einmal.
+error-keychain-other-profile = Die Schlüssel im Schlüsselbund gehören zu einem anderen Profil
+    .why = Sie passen nicht zu den Daten dieses Profils.
+    .action = Bring zurück, was zusammengehört, und versuch es noch einmal.
+error-passphrase-wrong = Diese Passphrase öffnet die Schlüssel nicht
+    .why = Es ist nicht die, mit der sie verschlossen wurden.
+    .action = Prüf Großbuchstaben und die Sprache der Tastatur, und versuch es noch einmal.
+error-wrong-passphrase = Diese Passphrase öffnet die Schlüssel nicht
+    .why = Es ist nicht die, mit der sie verschlossen wurden.
+    .action = Prüf Großbuchstaben und die Sprache der Tastatur, und versuch es noch einmal.
+error-passphrase-too-short = Diese Passphrase ist zu kurz
+    .why = Sie braucht mindestens { $min } Zeichen.
+    .action = Mach sie länger; vier oder fünf Wörter sind gut.

@@ -1,0 +1,494 @@
+# The words of Sealpost, for the window, the tray and the notifications.
+#
+# Words for people: device, group, relay, pairing code, "on relay", waiting, removed,
+# delivery issue, "this computer". An error has three parts: what happened (the value),
+# .why and .action. Keys are shared by all languages; a test compares them.
+
+## Words used everywhere
+
+back = Back
+close = Close
+copied = Copied
+copy = Copy
+quit = Quit
+try-again = Try again
+error-code = Code: { $code }
+this-device = This device
+
+## Starting, and when nothing can be opened
+
+starting = Opening your groups…
+failed-title = Sealpost can’t open your groups
+failed-untouched = Nothing was changed or deleted. Your data is as it was.
+
+## First start, and adding a group
+
+first-title = Private messages, by your own post
+first-lead = Between your devices and small groups, through a relay that you can run yourself.
+name-label = This device’s name
+name-hint = The other devices of a group see this name.
+name-empty = Give this device a name.
+name-too-long = This name is too long: { $bytes } bytes of at most { $max }.
+start-title = Add a group
+way-start = Start a group
+way-start-about = You get a pairing code that brings other devices in.
+way-join = Join a group
+way-join-about = With a code that another device shows you: pasted, or as a picture. No camera is needed.
+start-group = Start a group
+start-group-busy = Starting the group…
+join-with-code = Join with a code
+relay-choice = Relay
+relay-choice-here = Run one on this computer
+relay-choice-address = I have a relay address
+relay-address-label = Relay address
+relay-address-hint = It begins with trueseal:// and comes from whoever runs the relay.
+
+## Pairing: show a code
+
+pair-title = Pair a device
+pair-title-group = Pair a device with { $group }
+pair-device = Pair a device
+pair-show = Show my code
+pair-enter = Enter a code
+pair-show-needs-group = A code brings a device into a group. Choose the group, or start one.
+qr-label = Pairing code as a picture
+code-how = Open Sealpost on the other device, choose “Join with a code”, and use this picture or link.
+code-valid-until = Valid until { $time }
+code-minutes-left = { $minutes ->
+    [one] one minute left
+   *[other] { $minutes } minutes left
+}
+code-seconds-left = { $seconds ->
+    [one] one second left
+   *[other] { $seconds } seconds left
+}
+code-link = The same as a link
+code-copy = Copy the link
+code-close = Close the code
+code-anyone = Anyone who sees this can ask to join; you will confirm. The code closes when you leave this page.
+code-preparing = Making a code…
+code-new = Get a new code
+code-closed-accepted = The device is in. This code is closed.
+code-closed-cancelled = You closed this code.
+code-closed-expired = The ten minutes of this code are over.
+code-closed-why = A closed code lets nobody in. For another device, get a new one.
+code-closed-left = The pairing code was closed because you left its page.
+requests-title = Devices that ask to join
+requests-none = None yet. A device that uses your code appears here.
+request-compare = asks to join. Accept only if its screen shows these four words:
+request-accept = Accept
+request-dismiss = Dismiss
+request-spoken = { $name } asks to join. Its words: { $words }
+words-label = Four words
+
+## Pairing: enter a code
+
+enter-label = Pairing code or link
+enter-hint = Paste it as it is. Line breaks and quotation marks around it don’t matter.
+enter-open-image = Open a picture of the code
+enter-drop = or paste or drop one here
+enter-connect = Connect
+enter-connecting = Connecting…
+preview-relay = This code leads to the relay
+preview-relay-key = Its key:
+preview-token = This code names no relay
+preview-nothing-yet = Nothing was contacted yet. If you connect, this device asks to join as { $name }.
+
+## Pairing: the joining side
+
+join-title = Are these the words on the other device?
+join-about = The other device shows four words beside this device’s name. Compare all four, in order.
+join-preparing = Working out the four words…
+words-same = Same
+words-different = Different
+words-different-about = If they differ, somebody may be in between. “Different” stops here, and nothing is joined.
+join-wait-title = Almost there
+join-wait-about = You said that these words are the same:
+join-wait-accept = Waiting for somebody to press “Accept” on the other device.
+join-wait-finish = The group is being set up on this device.
+join-wait-relay = Waiting for the relay. The request goes out by itself as soon as the relay answers.
+join-cancel = Cancel joining
+join-cancel-about = You can leave this page; the request stays until you cancel it.
+paired = Paired. Say hello!
+
+## Groups and their connection
+
+groups-label = Groups
+groups-show = Show the groups
+group-add = Add a group
+group-unnamed = New group
+unread = { $count ->
+    [one] one unread message
+   *[other] { $count } unread messages
+}
+relay-here = this computer
+status-joining = Joining…
+status-not-joined = This device is not in the group any more
+status-leaving = Leaving the group…
+status-destroying = Destroying the group…
+connection-connected = Connected through { $relay }
+connection-connecting = Connecting to { $relay }…
+connection-disconnected = No connection to { $relay }; trying again
+connection-name-not-found = The name { $relay } is not known to this network
+connection-refused = No relay is running at { $relay }
+connection-no-answer = { $relay } doesn’t answer
+connection-something-else = What answers at { $relay } is not a relay
+connection-wrong-key = Another relay answers at { $relay }; nothing was given to it
+connection-no-relay = This group has no relay yet
+connection-offline = This computer is offline
+connection-unsupported = The relay at { $relay } needs another version of Sealpost
+
+## Messages
+
+messages-label = Messages
+messages-loading = Opening the messages…
+messages-spoken = { $count } new messages
+message-spoken = { $name }: { $text }
+message-mine = From this device
+message-unknown = A message that this version can’t show
+message-show-all = Show all of it
+message-written = written { $moment }
+new-messages = New messages
+jump-end = To the newest
+jump-new = { $count ->
+    [one] One new message
+   *[other] { $count } new messages
+}
+day-today = Today
+day-yesterday = Yesterday
+empty-alone = It’s just this device so far
+empty-alone-about = Pair a second device, and what you write here arrives there.
+empty-group = No messages yet
+empty-group-about = What you write goes to every device of this group, and nobody else can read it. A device that joins later doesn’t get what was written before.
+composer-label = Write a message
+composer-left = { $left ->
+    [one] one byte left
+   *[other] { $left } bytes left
+}
+composer-too-long = Too long by { $over } bytes of at most { $max }. Shorten it or make two messages of it; nothing is cut off.
+composer-not-member = This device isn’t in the group, so nothing can be written here. What it has, it keeps.
+send = Send
+
+## How far an own message has come
+
+delivery-open = Show it for each device
+delivery-nobody = Only on this device
+delivery-waiting = Waiting
+    .count = { $count } waiting
+delivery-sending = Sending
+    .count = { $count } sending
+delivery-on-relay = On relay for { $count } of { $total }
+delivery-on-relay-one = On relay
+delivery-failed = Failed
+    .count = { $count } failed
+delivery-too-large = too large for the relay
+delivery-malformed = the relay could not read it
+delivery-expired = not taken within 30 days
+detail-title = Where this message is
+detail-written = Written { $moment }
+detail-nobody = Nobody else was in the group when you wrote this, so it was given to nobody.
+detail-kept = Devices fetch it when they are online. The relay keeps it until { $date } at most.
+detail-no-receipt = “On relay” is all that Sealpost can know. Whether a message was fetched or read, no device tells.
+
+## Members
+
+members-title = { $count ->
+    [one] Members: this device only
+   *[other] Members ({ $count })
+}
+members-about = Every device in a group is equal: none of them is the main one.
+fingerprint = Fingerprint
+
+## The relay
+
+relay-title = Relay
+relay-of-group = Relay of this group
+relay-address = Address
+relay-run = Run a relay on this computer
+relay-line-off = Relay here: off
+relay-line-starting = Relay here: starting…
+relay-line-on = { $count ->
+    [0] Relay here: on
+   *[other] Relay here: on, { $count } waiting
+}
+relay-line-failed = Relay here: not running
+relay-off-about = A relay keeps messages until the other devices fetch them. It can’t read them. While it is off, groups that use it wait.
+relay-on-about = Devices reach it while this computer is on and in the same network. A firewall has to let ports { $receive } and { $push } in.
+relay-waiting = Waiting in it
+relay-waiting-count = { $count ->
+    [0] nothing
+    [one] one message
+   *[other] { $count } messages
+}
+relay-bytes = Space used
+relay-devices = Devices connected
+relay-port-receive = Port for receiving
+relay-port-push = Port for sending
+relay-addresses = Reached at
+relay-no-address = This computer is in no network right now.
+
+## Keychain and passphrase
+
+keychain-missing = There is no keychain on this computer
+    .why = Sealpost keeps its keys in the keychain of the system, and none answers here.
+    .action = Start the keychain service (GNOME Keyring or KWallet, for example) and try again.
+keychain-locked = The keychain is locked
+    .why = Sealpost’s keys are in it, and it didn’t open.
+    .action = Unlock it with its password, usually the one you log in with, and try again.
+keychain-dismissed = The question for the keychain’s password was closed
+    .why = Without the keychain, Sealpost can’t get at its keys.
+    .action = Try again, and answer the question this time.
+keychain-damaged = The keys of this profile are missing or damaged in the keychain
+    .why = The profile is there, but its item in the keychain is gone or can’t be read.
+    .action = If the keychain was restored or replaced, bring the old one back and try again. Sealpost doesn’t start over with new keys on its own.
+keychain-other-profile = The keys in the keychain belong to another profile
+    .why = The data here and the item in the keychain don’t fit together, as after copying a data directory.
+    .action = Bring back the data directory or the keychain that belong together, and try again.
+keychain-trying = Asking the keychain…
+keychain-use-passphrase = Use a passphrase instead
+keychain-data-safe = Your groups and messages are untouched, and stay closed until the keys are back.
+passphrase-title = Unlock Sealpost
+passphrase-about = The keys of this profile are in a file that your passphrase protects.
+passphrase-label = Passphrase
+passphrase-again = The same passphrase again
+passphrase-show = Show what I type
+passphrase-differs = The two are not the same yet.
+passphrase-unlock = Unlock
+passphrase-choose = Use this passphrase
+passphrase-choose-title = Keep the keys in a protected file
+passphrase-choose-about = You will type this passphrase each time Sealpost starts. Nobody can bring it back for you: if it is forgotten, what is stored here stays closed.
+passphrase-busy = One moment…
+
+## About
+
+about-title = About Sealpost
+about-what = Sealpost carries messages between your own devices and small groups. They are sealed on the device that writes them and opened on the devices of the group; the relay in between sees neither text nor names.
+about-states = It says of a message only what it knows: waiting, sending, on relay, or failed and why.
+about-licence = Free software, under the MIT or the Apache 2.0 licence.
+version-app = Sealpost
+version-transport = Transport
+version-end-to-end = End-to-End
+
+## Tray
+
+tray-show = Show Sealpost
+tray-relay = Relay on this computer
+tray-pair = Pair a device…
+tray-quit = Quit
+tray-status-ready = Connected
+tray-status-waiting = No connection; messages wait
+tray-status-closed = Not opened yet
+tray-relay-waiting = { $count ->
+    [one] One message waits in the relay
+   *[other] { $count } messages wait in the relay
+}
+
+## Errors: groups and pairing
+
+error-internal = Something went wrong inside Sealpost
+    .why = This is a fault of the program, not of yours.
+    .action = Try again. If it stays, quit and start Sealpost again.
+error-closed = Sealpost is closing
+    .why = It is putting everything away and takes on nothing new.
+    .action = Start it again.
+error-already-in-group = This device is in this group already
+    .why = It has joined, or has asked to join.
+    .action = Look for the group in your list.
+error-group-full = The group is full
+    .why = A group holds at most 32 devices.
+    .action = Remove a device that is no longer used, then try again.
+error-group-unknown = This group isn’t here any more
+    .why = It was left or removed meanwhile.
+    .action = Choose another group in the list.
+error-not-member = This device isn’t in the group
+    .why = It has left, was removed, or hasn’t been accepted yet.
+    .action = To get in, ask for a pairing code.
+error-pairing-closed = This pairing code is closed
+    .why = Its ten minutes are over, it was used, or its page was left.
+    .action = Get a new code.
+error-request-unknown = The device that asked is no longer waiting
+    .why = It has cancelled, or was answered already.
+    .action = Let it use a new code.
+error-name-empty = This device has no name yet
+    .why = The other devices of a group need something to call it.
+    .action = Type a name.
+error-clipboard-unavailable = The text could not be copied
+    .why = The system’s clipboard didn’t take it.
+    .action = Select the text and copy it yourself.
+
+## Errors: the code that was entered
+
+error-invitation-invalid = This is not a pairing code
+    .why = It can’t be read as one.
+    .action = Copy the whole link again, from trueseal:// to its end.
+error-invitation-invalid-empty = There is no code yet
+    .why = What was pasted holds nothing but space.
+    .action = Copy the link on the other device and paste it here.
+error-invitation-invalid-scheme = This is not a pairing link
+    .why = A pairing link begins with trueseal://, and this one begins with something else.
+    .action = Copy the link that the other device shows under its code.
+error-invitation-invalid-key = The relay’s key in this link is damaged
+    .why = The part between trueseal:// and @ is incomplete or was changed.
+    .action = Copy the whole link again; don’t type it.
+error-invitation-invalid-host = The relay’s address in this link is damaged
+    .why = The part after @ is not the name or number of a computer.
+    .action = Copy the whole link again.
+error-invitation-invalid-port = A port in this link is damaged
+    .why = A port is a number from 1 to 65535.
+    .action = Copy the whole link again.
+error-invitation-invalid-query = Something was added to this link
+    .why = Another app has put its own parameters into it, or has cut some off.
+    .action = Send the link another way, for example as plain text, or use the picture.
+error-invitation-invalid-token = The last part of this link is damaged
+    .why = The part after # is incomplete or was changed, even if only by one letter.
+    .action = Copy the whole link again, to its very end.
+error-invitation-invalid-wrapped = This link is broken over several lines
+    .why = A mail program has put signs of its own between its parts.
+    .action = Remove everything that doesn’t belong to the link, or use the picture.
+error-invitation-is-own = This is this device’s own code
+    .why = A code lets another device in; on its own device it leads nowhere.
+    .action = Use it on the other device, or enter the code that the other device shows.
+error-pairing-token-damaged = This pairing code is damaged
+    .why = A part of it is missing or was changed, even if only by one letter.
+    .action = Copy it again, from its first sign to its last.
+error-pairing-token-own = This is this device’s own code
+    .why = A code lets another device in; on its own device it leads nowhere.
+    .action = Use it on the other device, or enter the code that the other device shows.
+error-image-holds-no-code = There is no pairing code in this picture
+    .why = Nothing in it could be read as one; it may be blurred, cut off or too small.
+    .action = Take a picture of the whole code with its white border, or paste the link.
+error-image-without-code = There is no pairing code in this picture
+    .why = Nothing in it could be read as one; it may be blurred, cut off or too small.
+    .action = Take a picture of the whole code with its white border, or paste the link.
+error-image-unreadable = This picture can’t be opened
+    .why = It is neither a PNG nor a JPEG file, or is damaged.
+    .action = Save it as PNG or JPEG, or paste the link.
+
+## Errors: the relay
+
+error-relay-address-invalid = This is not a relay address
+    .why = It can’t be read as one.
+    .action = Copy it again from whoever runs the relay; it begins with trueseal://.
+error-relay-address-invalid-empty = There is no relay address yet
+    .why = The field is empty.
+    .action = Paste the address of the relay; it begins with trueseal://.
+error-relay-address-invalid-scheme = This is not a relay address
+    .why = A relay address begins with trueseal://, and this one begins with something else.
+    .action = Copy it again from whoever runs the relay.
+error-relay-address-invalid-key = The key in this relay address is damaged
+    .why = The part between trueseal:// and @ is incomplete or was changed.
+    .action = Copy the whole address again; don’t type it.
+error-relay-address-invalid-host = The computer in this relay address is damaged
+    .why = The part after @ is not the name or number of a computer.
+    .action = Copy the whole address again.
+error-relay-address-invalid-port = A port in this relay address is damaged
+    .why = A port is a number from 1 to 65535.
+    .action = Copy the whole address again.
+error-relay-address-invalid-query = Something was added to this relay address
+    .why = After the ? only “push=” and a port may stand.
+    .action = Copy the address again as plain text.
+error-relay-needed = This code names no relay
+    .why = It is the bare code without the address of a relay.
+    .action = Type the relay’s address below it, or ask for the whole link.
+error-relay-port-in-use = Another program uses port { NUMBER($port, useGrouping: 0) }
+    .why = The relay on this computer needs its ports for itself. Often it is another relay that was left running.
+    .action = Stop the other program, then switch the relay on again.
+error-relay-data-not-writable = The relay can’t write its data
+    .why = Its directory belongs to somebody else, is read-only, or the disk is full.
+    .action = Mend that, then switch the relay on again. What it held is still there.
+error-relay-store-unusable = The relay can’t open its data
+    .why = Its files are damaged, can’t be written, or are of a newer version.
+    .action = Free some space or update Sealpost, then switch the relay on again. What it held was left as it is.
+error-relay-wrong-key = Another relay answers at this address
+    .why = Its key is not the one in the address, so nothing was given to it.
+    .action = Ask whoever runs the relay for its address of today.
+error-relay-name-not-found = The relay’s name is not known
+    .why = This network can’t tell which computer the name belongs to.
+    .action = Check the name and your connection.
+error-relay-refused = No relay is running there
+    .why = The computer answers, but nothing listens at the relay’s port.
+    .action = Start the relay, or check the port.
+error-relay-no-answer = The relay doesn’t answer
+    .why = It is off, in another network, or a firewall is in between.
+    .action = Check that it runs and that its ports are let in. Sealpost goes on trying.
+error-relay-something-else = What answers there is not a relay
+    .why = Another program listens at this address and port.
+    .action = Check the port in the relay’s address.
+error-relay-version-unsupported = The relay and this app don’t understand each other
+    .why = The relay speaks versions { $min } to { $max } only.
+    .action = Update whichever of the two is older.
+
+## Errors: messages
+
+error-message-empty = There is nothing to send
+    .why = The message is empty.
+    .action = Write something.
+error-message-too-large = This message is too long
+    .why = It has { $size } bytes, and { $max } are allowed.
+    .action = Shorten it or make two messages of it. Nothing was cut off.
+error-payload-too-large = This message is too long
+    .why = It is larger than a message may be.
+    .action = Shorten it or make two messages of it. Nothing was cut off.
+error-send-failed-too-large = The relay didn’t take a message
+    .why = The relay allows only smaller ones.
+    .action = Send it in parts.
+error-send-failed-malformed = The relay didn’t take a message
+    .why = The relay could not read it.
+    .action = Update Sealpost on this device, then send it again.
+error-send-failed-expired = A message was given up
+    .why = The relay was not reached for 30 days.
+    .action = Check the relay, then send it again.
+
+## Errors: data, keychain, passphrase
+
+error-storage = The group’s data can’t be read or written
+    .why = The disk may be full or read-only, or the file is damaged or opened with another key.
+    .action = Free some space, then start Sealpost again. Nothing was deleted.
+error-store-too-new = This data is from a newer Sealpost
+    .why = A newer version has worked with it, and this one would damage it.
+    .action = Update Sealpost. Nothing was changed.
+error-store-damaged = The data of this profile is damaged
+    .why = A file in the data directory can’t be understood.
+    .action = Bring it back from a backup. Nothing was deleted.
+error-profile-damaged = The settings of this profile are damaged
+    .why = The profile’s own file can’t be understood.
+    .action = Bring it back from a backup. Nothing was deleted.
+error-profile-in-use = This profile is already open
+    .why = Another Sealpost, in a window or on the command line, is working with it.
+    .action = Use that one, or quit it and start again.
+error-profile-name-invalid = This can’t be the name of a profile
+    .why = A profile’s name has 1 to 64 letters, digits, - or _.
+    .action = Start Sealpost with another name after --profile.
+error-profile-not-writable = The data directory can’t be written
+    .why = It belongs to somebody else, is read-only, or the disk is full.
+    .action = Mend that, or name another one with --data-dir. Nothing was changed.
+error-data-directory-not-writable = The data directory can’t be written
+    .why = It belongs to somebody else, is read-only, or the disk is full.
+    .action = Mend that, or name another one with --data-dir. Nothing was changed.
+error-keychain-unusable = The keychain can’t be used
+    .why = Sealpost keeps its keys in it.
+    .action = Unlock or start it, and try again.
+error-keychain-missing = There is no keychain on this computer
+    .why = Sealpost keeps its keys in it, and none answers.
+    .action = Start the keychain service and try again.
+error-keychain-locked = The keychain is locked
+    .why = Sealpost keeps its keys in it.
+    .action = Unlock it and try again.
+error-keychain-dismissed = The question for the keychain’s password was closed
+    .why = Without an answer, the keychain stays closed.
+    .action = Try again, and answer the question.
+error-keychain-damaged = The keys are missing or damaged in the keychain
+    .why = Their item is gone or can’t be read.
+    .action = Bring the old keychain back and try again.
+error-keychain-other-profile = The keys in the keychain belong to another profile
+    .why = They don’t fit the data of this profile.
+    .action = Bring back what belongs together and try again.
+error-passphrase-wrong = This passphrase doesn’t open the keys
+    .why = It is not the one they were locked with.
+    .action = Check capital letters and the keyboard’s language, and try again.
+error-wrong-passphrase = This passphrase doesn’t open the keys
+    .why = It is not the one they were locked with.
+    .action = Check capital letters and the keyboard’s language, and try again.
+error-passphrase-too-short = This passphrase is too short
+    .why = It needs at least { $min } characters.
+    .action = Make it longer; four or five words are good.

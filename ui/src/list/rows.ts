@@ -1,0 +1,58 @@
+// The rows of the message list: messages with what stands above them. Pure.
+//
+// Invariants: the order is the order of arrival on this device; a day is never opened
+// twice, even if this computer's clock went back in between.
+
+import type { MessageView } from "../bindings/MessageView";
+
+export interface Row {
+  message: MessageView;
+  /** A moment of the day that begins here, or null. */
+  dayMs: number | null;
+  /** Whether the messages that are new to the person begin here. */
+  isFirstNew: boolean;
+  /** Whether the author's name stands here or was just said above. */
+  isFirstOfRun: boolean;
+}
+
+const RUN_MS = 10 * 60_000;
+
+export function buildRows(
+  messages: readonly MessageView[],
+  firstNew: number | null,
+  dayOf: (ms: number) => number,
+): Row[] {
+  let lastDay = Number.NEGATIVE_INFINITY;
+  let before: MessageView | null = null;
+  return messages.map((message) => {
+    const day = dayOf(message.storedAtMs);
+    const opensDay = day > lastDay;
+    if (opensDay) lastDay = day;
+    const isFirstNew = message.position === firstNew;
+    const row: Row = {
+      message,
+      dayMs: opensDay ? message.storedAtMs : null,
+      isFirstNew,
+      isFirstOfRun: opensDay || isFirstNew || before === null || !continuesRun(before, message),
+    };
+    before = message;
+    return row;
+  });
+}
+
+/** The position of the first of the `unread` newest messages of others. */
+export function firstUnread(messages: readonly MessageView[], unread: number): number | null {
+  let left = unread;
+  let found: number | null = null;
+  for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
+    const message = messages[index];
+    if (message === undefined || message.own) continue;
+    found = message.position;
+    left -= 1;
+  }
+  return found;
+}
+
+function continuesRun(before: MessageView, message: MessageView): boolean {
+  return before.authorId === message.authorId && message.storedAtMs - before.storedAtMs < RUN_MS;
+}

@@ -1,0 +1,125 @@
+// Sample views of the app: one that works, and one for each screen and state.
+
+import type { AppErrorCode } from "../bindings/AppErrorCode";
+import type { AppView } from "../bindings/AppView";
+import type { GroupView } from "../bindings/GroupView";
+import type { KeychainTrouble } from "../bindings/KeychainTrouble";
+import type { MemberView } from "../bindings/MemberView";
+import type { RelayView } from "../bindings/RelayView";
+
+export const words = ["harbor", "velvet", "cactus", "march"];
+export const otherWords = ["lemon", "orbit", "patient", "quilt"];
+export const MAX_BODY_BYTES = 61_440;
+
+const LONG_NAME = "Grandmother’s kitchen tablet with the cracked corner and blue case";
+
+export function member(id: string, name: string, isMe = false): MemberView {
+  return { id, name, fingerprint: `${id.padEnd(4, "x").slice(0, 4)} 7Q2M 9KDA`.toUpperCase(), isMe };
+}
+
+export function group(id: string, name: string, others: MemberView[]): GroupView {
+  return {
+    id,
+    name,
+    status: "member",
+    connection: { state: "connected", reason: null },
+    relayHost: "192.168.178.24",
+    relayIsHere: true,
+    me: member("me", "Laptop", true),
+    members: others,
+    pairing: null,
+    pairingClosed: null,
+    join: null,
+    unread: 0,
+    lastPosition: 0,
+    maxBodyBytes: MAX_BODY_BYTES,
+  };
+}
+
+export const relayOff: RelayView = {
+  state: "off",
+  addresses: [],
+  receivePort: 0,
+  pushPort: 0,
+  waitingBlobs: 0,
+  storedBytes: 0,
+  devices: 0,
+  failure: null,
+};
+
+const key = "7b0c3f5a9e2d4816b3c7d0e1f2a495867c8d9eafb0c1d2e3f405162738495a6b";
+
+export const relayOn: RelayView = {
+  state: "on",
+  addresses: [`trueseal://${key}@192.168.178.24:7700?push=7701`, `trueseal://${key}@laptop.local:7700?push=7701`],
+  receivePort: 7700,
+  pushPort: 7701,
+  waitingBlobs: 12,
+  storedBytes: 148_220,
+  devices: 3,
+  failure: null,
+};
+
+function base(screen: AppView["screen"], language: string): AppView {
+  return {
+    screen,
+    keychain: null,
+    failure: null,
+    deviceName: screen === "firstStart" ? "" : "Laptop",
+    suggestedDeviceName: "Laptop",
+    groups: [],
+    relay: relayOff,
+    versions: { app: "0.1.0", transport: 1, endToEnd: 1 },
+    language,
+    hasTray: true,
+  };
+}
+
+function sampleGroups(): GroupView[] {
+  const devices = group("devices", "My devices", [member("pixel", "Pixel 9"), member("desktop", "Desktop")]);
+  const family = group("family", "Family", [member("anna", "Anna"), member("jonas", "Jonas"), member("amira", "أميرة"), member("long", LONG_NAME)]);
+  family.unread = 3;
+  const many = group("many", "Ten thousand", [member("anna", "Anna"), member("wei", "小伟"), member("jonas", "Jonas")]);
+  many.connection = { state: "disconnected", reason: "noAnswer" };
+  many.relayHost = "relay.example.org";
+  many.relayIsHere = false;
+  const states = group("states", "Every state", [member("anna", "Anna"), member("jonas", "Jonas"), member("wei", "小伟")]);
+  states.connection = { state: "connecting", reason: null };
+  const full = group("full", `The allotment gardeners’ association of the northern river bank, section ${LONG_NAME}`, Array.from({ length: 31 }, (_, index) => member(`m${index}`, index % 5 === 0 ? `${LONG_NAME} ${index}` : `Device ${index}`)));
+  full.unread = 1204;
+  const empty = group("empty", "", [member("pixel", "Pixel 9")]);
+  const alone = group("alone", "New plans", []);
+  const left = group("left", "Old flat share", [member("anna", "Anna")]);
+  left.status = "notJoined";
+  return [devices, family, many, states, full, empty, alone, left];
+}
+
+/** The view that a scene begins with; an unknown scene begins with the usual one. */
+export function sceneView(scene: string, language: string): AppView {
+  const [name, detail] = scene.split(":");
+  if (name === "first") return base("firstStart", language);
+  if (name === "starting") return base("starting", language);
+  if (name === "passphrase") return base("passphrase", language);
+  if (name === "failed") {
+    return { ...base("failed", language), failure: { code: (detail ?? "profile-in-use") as AppErrorCode, args: {} } };
+  }
+  if (name === "keychain") {
+    const kind = (detail ?? "missing") as KeychainTrouble;
+    return { ...base("keychain", language), keychain: { kind, mayChoosePassphrase: kind === "missing" || kind === "dismissed" } };
+  }
+  const view = { ...base("ready", language), groups: sampleGroups(), relay: relayOn };
+  if (name === "relay-off") view.relay = relayOff;
+  if (name === "relay-failed") {
+    view.relay = { ...relayOff, state: "failed", failure: { code: "relay-port-in-use", args: { port: 7700 } } };
+  }
+  if (name === "join" || name === "join-wait") view.groups.unshift(joiningGroup(name === "join-wait"));
+  return view;
+}
+
+export function joiningGroup(confirmed: boolean): GroupView {
+  const joining = group("joining", "", []);
+  joining.status = "pendingJoin";
+  joining.relayIsHere = false;
+  joining.join = { words, confirmed };
+  return joining;
+}

@@ -1,0 +1,138 @@
+// The words of the window. Owns the choice of the catalogue and the formats of dates and
+// numbers; every text stands in locales/*.ftl, which the Rust side reads too.
+
+import { FluentBundle, FluentResource, type FluentVariable } from "@fluent/bundle";
+import english from "../../locales/en.ftl?raw";
+import german from "../../locales/de.ftl?raw";
+import type { AppError } from "./bindings/AppError";
+
+export type TextArgs = Record<string, FluentVariable>;
+
+const catalogues: Record<string, string> = { de: german, en: english };
+const FALLBACK = "en";
+
+let language = FALLBACK;
+let bundle = readCatalogue(FALLBACK);
+const fallbackBundle = bundle;
+let regional = FALLBACK;
+
+/** Chooses the catalogue for a language tag such as "de-AT"; unknown ones get English. */
+export function setLanguage(tag: string): void {
+  const wanted = tag.toLowerCase().split(/[-_]/)[0] ?? FALLBACK;
+  language = wanted in catalogues ? wanted : FALLBACK;
+  bundle = language === FALLBACK ? fallbackBundle : readCatalogue(language);
+  regional = regionOf(language);
+}
+
+/** The language that is shown, for the document's `lang`. */
+export function currentLanguage(): string {
+  return language;
+}
+
+/** A text by its key, or `key.attribute`. A missing one shows its key. */
+export function t(key: string, args?: TextArgs): string {
+  return find(bundle, key, args) ?? find(fallbackBundle, key, args) ?? missing(key);
+}
+
+/** Whether there is a text under this key. */
+export function hasText(key: string): boolean {
+  return find(fallbackBundle, key) !== null;
+}
+
+export interface ErrorText {
+  what: string;
+  why: string | null;
+  action: string | null;
+  code: string;
+}
+
+/** An error in three sentences: what happened, why, and what to do now. */
+export function errorText(error: AppError): ErrorText {
+  const key = errorKey(error);
+  const part = (name: string): string | null =>
+    hasText(`${key}.${name}`) ? t(`${key}.${name}`, error.args) : null;
+  return { what: t(key, error.args), why: part("why"), action: part("action"), code: key.slice(6) };
+}
+
+/** The most exact key there is: the code with the part or kind it names, or the code alone. */
+export function errorKey(error: AppError): string {
+  const base = `error-${error.code}`;
+  for (const name of ["part", "kind"]) {
+    const detail = error.args[name];
+    const key = `${base}-${detail}`;
+    if (typeof detail === "string" && hasText(key)) return key;
+  }
+  return hasText(base) ? base : "error-internal";
+}
+
+export function formatTime(ms: number): string {
+  return new Intl.DateTimeFormat(regional, { hour: "2-digit", minute: "2-digit" }).format(ms);
+}
+
+export function formatDate(ms: number): string {
+  return new Intl.DateTimeFormat(regional, { day: "numeric", month: "long" }).format(ms);
+}
+
+export function formatMoment(ms: number): string {
+  return new Intl.DateTimeFormat(regional, { dateStyle: "long", timeStyle: "short" }).format(ms);
+}
+
+/** "Today", "Yesterday", or the date, with the year once it is another one. */
+export function formatDay(ms: number, nowMs: number): string {
+  const daysAgo = Math.round((startOfDay(nowMs) - startOfDay(ms)) / 86_400_000);
+  if (daysAgo === 0) return t("day-today");
+  if (daysAgo === 1) return t("day-yesterday");
+  const sameYear = new Date(ms).getFullYear() === new Date(nowMs).getFullYear();
+  return new Intl.DateTimeFormat(regional, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    ...(sameYear ? {} : { year: "numeric" }),
+  }).format(ms);
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  return new Intl.NumberFormat(regional, {
+    style: "unit",
+    unit: units[step] ?? "byte",
+    unitDisplay: step === 0 ? "long" : "short",
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  }).format(bytes / 1000 ** step);
+}
+
+/** A number that tells a calendar day of this computer's time zone from the next. */
+export function startOfDay(ms: number): number {
+  return new Date(ms).setHours(0, 0, 0, 0);
+}
+
+function readCatalogue(tag: string): FluentBundle {
+  const made = new FluentBundle([regionOf(tag), tag]);
+  for (const error of made.addResource(new FluentResource(catalogues[tag] ?? ""))) {
+    console.error(error.message);
+  }
+  return made;
+}
+
+/** The system's own region where it speaks the language, for 14:32 against 2:32 PM. */
+function regionOf(tag: string): string {
+  const tags = typeof navigator === "undefined" ? [] : navigator.languages;
+  return tags.find((one) => one.toLowerCase().split("-")[0] === tag) ?? tag;
+}
+
+function find(from: FluentBundle, key: string, args?: TextArgs): string | null {
+  const [id = "", attribute] = key.split(".");
+  const message = from.getMessage(id);
+  const pattern = attribute === undefined ? message?.value : message?.attributes[attribute];
+  if (pattern === undefined || pattern === null) return null;
+  const errors: Error[] = [];
+  const text = from.formatPattern(pattern, args ?? null, errors);
+  if (errors.length > 0 && args !== undefined) console.error(key, errors[0]?.message);
+  return text;
+}
+
+function missing(key: string): string {
+  console.error(`no text for ${key}`);
+  return key;
+}
