@@ -118,10 +118,18 @@ groups-label = Gruppen
 groups-show = Die Gruppen zeigen
 group-add = Gruppe hinzufügen
 group-unnamed = Neue Gruppe
+group-default-name = Meine Geräte
 unread = { $count ->
     [one] eine ungelesene Nachricht
    *[other] { $count } ungelesene Nachrichten
 }
+group-devices = { $count ->
+    [one] nur dieses Gerät
+   *[other] { $count } Geräte
+}
+connection-short-connecting = Wird verbunden …
+connection-short-none = Keine Verbindung zum Relay
+connection-short-unsupported = Braucht eine andere Version
 relay-here = diesen Computer
 status-joining = Tritt bei …
 status-not-joined = Dieses Gerät ist nicht mehr in der Gruppe
@@ -289,6 +297,8 @@ tray-quit = Beenden
 tray-status-ready = Verbunden
 tray-status-waiting = Keine Verbindung; Nachrichten warten
 tray-status-closed = Noch nicht geöffnet
+tray-status-no-group = Noch keine Gruppe
+tray-status-partly = { $connected } von { $groups } Gruppen verbunden
 tray-relay-waiting = { $count ->
     [one] Eine Nachricht wartet im Relay
    *[other] { $count } Nachrichten warten im Relay
@@ -467,6 +477,9 @@ error-profile-damaged = Die Einstellungen dieses Profils sind beschädigt
 error-profile-in-use = Dieses Profil ist schon offen
     .why = Ein anderes Sealpost, im Fenster oder auf der Kommandozeile, arbeitet damit.
     .action = Nimm das andere, oder beende es und starte neu.
+error-profile-too-new = Dieses Profil stammt von einem neueren Sealpost
+    .why = Eine neuere Fassung hat damit gearbeitet, und diese würde es beschädigen.
+    .action = Sealpost aktualisieren. Nichts wurde geändert.
 error-profile-name-invalid = So kann ein Profil nicht heißen
     .why = Der Name eines Profils hat 1 bis 64 Buchstaben, Ziffern, - oder _.
     .action = Starte Sealpost mit einem anderen Namen nach --profile.
@@ -476,6 +489,15 @@ error-profile-not-writable = Das Datenverzeichnis lässt sich nicht beschreiben
 error-data-directory-not-writable = Das Datenverzeichnis lässt sich nicht beschreiben
     .why = Es gehört jemand anderem, ist schreibgeschützt, oder die Platte ist voll.
     .action = Behebe das, oder nenn mit --data-dir ein anderes. Geändert wurde nichts.
+error-keys-too-new = Die Schlüssel stammen von einem neueren Sealpost
+    .why = Eine neuere Fassung hat sie gespeichert, und diese kann sie nicht lesen.
+    .action = Sealpost aktualisieren. Nichts wurde geändert.
+error-key-file-unusable = Die Datei mit den Schlüsseln ist nicht zu benutzen
+    .why = Sie ist nicht zu lesen oder zu schreiben oder ist beschädigt.
+    .action = Den Datenträger und die Rechte am Datenverzeichnis prüfen, dann Sealpost neu starten.
+error-key-file-unusable-exposed = Andere an diesem Computer können die Datei mit den Schlüsseln lesen
+    .why = Nur ihre Rechte schützen sie, und die lassen andere hinein.
+    .action = Nur dem Besitzer das Lesen erlauben (Modus 600), dann Sealpost neu starten.
 error-keychain-unusable = Der Schlüsselbund ist nicht zu benutzen
     .why = Sealpost bewahrt seine Schlüssel darin auf.
     .action = Entsperr oder starte ihn und versuch es noch einmal.

@@ -117,10 +117,18 @@ groups-label = Groups
 groups-show = Show the groups
 group-add = Add a group
 group-unnamed = New group
+group-default-name = My devices
 unread = { $count ->
     [one] one unread message
    *[other] { $count } unread messages
 }
+group-devices = { $count ->
+    [one] only this device
+   *[other] { $count } devices
+}
+connection-short-connecting = Connecting…
+connection-short-none = No connection to its relay
+connection-short-unsupported = Needs another version
 relay-here = this computer
 status-joining = Joining…
 status-not-joined = This device is not in the group any more
@@ -278,6 +286,8 @@ tray-quit = Quit
 tray-status-ready = Connected
 tray-status-waiting = No connection; messages wait
 tray-status-closed = Not opened yet
+tray-status-no-group = No group yet
+tray-status-partly = { $connected } of { $groups } groups connected
 tray-relay-waiting = { $count ->
     [one] One message waits in the relay
    *[other] { $count } messages wait in the relay
@@ -456,6 +466,9 @@ error-profile-damaged = The settings of this profile are damaged
 error-profile-in-use = This profile is already open
     .why = Another Sealpost, in a window or on the command line, is working with it.
     .action = Use that one, or quit it and start again.
+error-profile-too-new = This profile is from a newer Sealpost
+    .why = A newer version has worked with it, and this one would damage it.
+    .action = Update Sealpost. Nothing was changed.
 error-profile-name-invalid = This can’t be the name of a profile
     .why = A profile’s name has 1 to 64 letters, digits, - or _.
     .action = Start Sealpost with another name after --profile.
@@ -465,6 +478,15 @@ error-profile-not-writable = The data directory can’t be written
 error-data-directory-not-writable = The data directory can’t be written
     .why = It belongs to somebody else, is read-only, or the disk is full.
     .action = Mend that, or name another one with --data-dir. Nothing was changed.
+error-keys-too-new = The keys are from a newer Sealpost
+    .why = A newer version has stored them, and this one can’t read them.
+    .action = Update Sealpost. Nothing was changed.
+error-key-file-unusable = The file with the keys can’t be used
+    .why = It can’t be read or written, or is damaged.
+    .action = Check the disk and who may read the data directory, then start Sealpost again.
+error-key-file-unusable-exposed = Others on this computer can read the file with the keys
+    .why = Nothing but its permissions protects it, and they let others in.
+    .action = Let only its owner read it (mode 600), then start Sealpost again.
 error-keychain-unusable = The keychain can’t be used
     .why = Sealpost keeps its keys in it.
     .action = Unlock or start it, and try again.
