@@ -229,13 +229,18 @@ fn public_key(digits: &str) -> Result<NoisePublic, AddressError> {
 
 /// Splits a port from a host; an IPv6 address keeps its brackets.
 fn split_port(authority: &str) -> Result<(&str, Option<&str>), AddressError> {
-    let host_bytes = match authority.rsplit_once(']') {
-        Some((host, _)) => host.len().saturating_add(1),
-        None => authority.find(':').unwrap_or(authority.len()),
+    let end = if authority.starts_with('[') {
+        authority
+            .find(']')
+            .ok_or(AddressError::Host)?
+            .saturating_add(1)
+    } else if authority.parse::<Ipv6Addr>().is_ok() {
+        // Without brackets its last part could as well be a port.
+        return Err(AddressError::Host);
+    } else {
+        authority.find(':').unwrap_or(authority.len())
     };
-    let (host, rest) = authority
-        .split_at_checked(host_bytes)
-        .ok_or(AddressError::Host)?;
+    let (host, rest) = authority.split_at_checked(end).ok_or(AddressError::Host)?;
     if rest.is_empty() {
         return Ok((host, None));
     }
@@ -287,4 +292,145 @@ fn is_label(label: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
         && !label.starts_with('-')
         && !label.ends_with('-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors;
+
+    fn with(rest: &str) -> String {
+        format!("trueseal://{}{rest}", vectors::text("/keys/relay_public"))
+    }
+
+    fn parse(rest: &str) -> Result<RelayAddress, AddressError> {
+        RelayAddress::parse(&with(rest))
+    }
+
+    #[test]
+    fn ports_are_optional_when_read_and_written_always() {
+        for (text, host, receive, push) in [
+            ("@relay.example", "relay.example", 7_700, 7_701),
+            ("@relay.example:1", "relay.example", 1, 7_701),
+            ("@relay.example?push=65535", "relay.example", 7_700, 65_535),
+            ("@192.168.1.7:7700?push=7701", "192.168.1.7", 7_700, 7_701),
+            ("@[2001:db8:0::1]:80?push=81", "2001:db8::1", 80, 81),
+            ("@localhost", "localhost", 7_700, 7_701),
+            ("@Annas_PC.local", "annas_pc.local", 7_700, 7_701),
+        ] {
+            let address = parse(text).unwrap();
+            assert_eq!(
+                address.public_key().as_bytes().as_slice(),
+                vectors::bytes("/keys/relay_public")
+            );
+            let read = (address.host(), address.receive_port(), address.push_port());
+            assert_eq!(read, (host, receive, push), "{text}");
+            assert_eq!(RelayAddress::parse(&address.to_text()), Ok(address.clone()));
+            assert_eq!(
+                RelayAddress::new(*address.public_key(), host, receive, push),
+                Ok(address)
+            );
+        }
+        assert_eq!(
+            parse("@[::1]").unwrap().to_text(),
+            with("@[::1]:7700?push=7701")
+        );
+    }
+
+    #[test]
+    fn case_and_surrounding_space_do_not_matter() {
+        let text = with("@relay.example");
+        let upper = text.to_ascii_uppercase();
+        assert_eq!(
+            RelayAddress::parse(&format!("\t {upper}\r\n")),
+            RelayAddress::parse(&text)
+        );
+    }
+
+    #[test]
+    fn each_wrong_part_is_named() {
+        use AddressError as Error;
+        for (rest, error) in [
+            ("", Error::KeyMissing),
+            ("@", Error::Host),
+            ("@:7700", Error::Host),
+            ("@-relay", Error::Host),
+            ("@relay-.example", Error::Host),
+            ("@relay..example", Error::Host),
+            ("@relay.example.", Error::Host),
+            ("@1.2.3", Error::Host),
+            ("@1.2.3.256", Error::Host),
+            ("@01.2.3.4", Error::Host),
+            ("@[::1", Error::Host),
+            ("@::1", Error::Host),
+            ("@[::1]7700", Error::Host),
+            ("@[relay.example]", Error::Host),
+            ("@user@relay.example", Error::Host),
+            ("@relay.example:", Error::ReceivePort),
+            ("@relay.example:0", Error::ReceivePort),
+            ("@relay.example:07700", Error::ReceivePort),
+            ("@relay.example:+7700", Error::ReceivePort),
+            ("@relay.example:65536", Error::ReceivePort),
+            ("@relay.example:7700:7701", Error::ReceivePort),
+            ("@relay.example?push=", Error::PushPort),
+            ("@relay.example?push=0", Error::PushPort),
+            ("@relay.example?push=x", Error::PushPort),
+            ("@relay.example?", Error::Query),
+            ("@relay.example?fbid=1", Error::Query),
+            ("@relay.example?PUSH=7701", Error::Query),
+            ("@relay.example?push=7701&utm_source=x", Error::Query),
+            ("@relay.example?push=7701&push=7701", Error::Query),
+            ("@relay.example?push=7701?fbid=1", Error::Query),
+            ("@relay.example/", Error::Path),
+            ("@relay.example/path", Error::Path),
+            ("@relay.example#top", Error::Fragment),
+            ("@relay.example%3Fpush=7701", Error::PercentEncoding),
+            ("@relay example", Error::Character),
+            ("@rélay.example", Error::Character),
+        ] {
+            assert_eq!(parse(rest), Err(error), "{rest}");
+        }
+        let parse = RelayAddress::parse;
+        assert_eq!(parse(" "), Err(Error::Empty));
+        assert_eq!(parse("http://relay.example"), Err(Error::Scheme));
+        assert_eq!(parse("trueseal:/"), Err(Error::Scheme));
+        assert_eq!(parse("trueseal://00ff@relay.example"), Err(Error::Key));
+        assert_eq!(
+            parse(&format!("trueseal://{}@h", "0x".repeat(32))),
+            Err(Error::Key)
+        );
+        assert_eq!(
+            parse(&format!("trueseal://{}@h", "00".repeat(32))),
+            Err(Error::WeakKey)
+        );
+        let long = with(&format!("@{}", "a".repeat(TEXT_BYTES_MAX)));
+        assert_eq!(parse(&long), Err(Error::TooLong { bytes: long.len() }));
+        assert_eq!(
+            parse(&with(&format!("@{}", "a".repeat(64)))),
+            Err(Error::Host)
+        );
+        assert_eq!(
+            parse(&with(&format!("@{}", "a.".repeat(127) + "a"))),
+            Err(Error::Host)
+        );
+    }
+
+    #[test]
+    fn a_typed_address_is_checked_too() {
+        let key = NoisePublic::from_bytes(vectors::array("/keys/relay_public"));
+        let new = RelayAddress::new;
+        assert_eq!(new(key, "[::1]", 1, 1).unwrap().host(), "::1");
+        assert_eq!(new(key, "h", 0, 1), Err(AddressError::ReceivePort));
+        assert_eq!(new(key, "h", 1, 0), Err(AddressError::PushPort));
+        for host in ["", "a b", "h:1", "h/", "h?", "h#", "h@h", "[h]", "ä"] {
+            assert_eq!(new(key, host, 1, 1), Err(AddressError::Host), "{host}");
+        }
+        let weak = NoisePublic::from_bytes([0; 32]);
+        assert_eq!(new(weak, "h", 1, 1), Err(AddressError::WeakKey));
+    }
+
+    #[test]
+    fn an_address_is_not_printed() {
+        assert_eq!(format!("{:?}", parse("@relay.example")), "Ok(RelayAddress)");
+    }
 }

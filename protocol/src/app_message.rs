@@ -173,3 +173,75 @@ fn unknown_number(mut bytes: &[u8]) -> u32 {
     }
     lowest.unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{BODY_BYTES_MAX, TEXT_BYTES_MAX};
+
+    const ID: [u8; APP_MESSAGE_ID_BYTES] = [0xab; APP_MESSAGE_ID_BYTES];
+
+    fn message(kind: AppMessageKind) -> AppMessage {
+        AppMessage { id: ID, kind }
+    }
+
+    /// The id's field, then the rest in hex.
+    fn with_id(rest: &str) -> Vec<u8> {
+        [&[0x0a, 0x10][..], &ID, &hex::decode(rest).unwrap()].concat()
+    }
+
+    #[test]
+    fn each_kind_has_its_bytes() {
+        for (kind, rest) in [
+            (AppMessageKind::Text("hello".to_owned()), "120568656c6c6f"),
+            (AppMessageKind::Text(String::new()), "1200"),
+            (AppMessageKind::GroupName("Home".to_owned()), "1a04486f6d65"),
+            (AppMessageKind::Unknown { number: 4 }, "2200"),
+            (AppMessageKind::Unknown { number: 0 }, ""),
+        ] {
+            let message = message(kind);
+            assert_eq!(message.encode(), with_id(rest));
+            assert_eq!(AppMessage::decode(&with_id(rest)), Ok(message));
+        }
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_passed_over() {
+        let text = Ok(message(AppMessageKind::Text("hi".to_owned())));
+        // A receipt and a number beside a text.
+        assert_eq!(AppMessage::decode(&with_id("3203616263120268694805")), text);
+        // A reaction and, before it, something with a higher number.
+        let unknown = Ok(message(AppMessageKind::Unknown { number: 7 }));
+        assert_eq!(AppMessage::decode(&with_id("4a00380a")), unknown);
+        // Of two kinds the last counts.
+        assert_eq!(AppMessage::decode(&with_id("1a014112026869")), text);
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused() {
+        assert_eq!(
+            AppMessage::decode(&[]),
+            Err(AppMessageError::IdLength { bytes: 0 })
+        );
+        let short = AppMessage::decode(&[0x0a, 0x01, 0xab, 0x12, 0x00]);
+        assert_eq!(short, Err(AppMessageError::IdLength { bytes: 1 }));
+        for rest in ["12", "1205", "1202ff", "1201ff", "1005", "0000"] {
+            assert_eq!(
+                AppMessage::decode(&with_id(rest)),
+                Err(AppMessageError::Protobuf)
+            );
+        }
+    }
+
+    #[test]
+    fn the_longest_text_fills_a_body() {
+        let longest = message(AppMessageKind::Text("n".repeat(TEXT_BYTES_MAX)));
+        assert_eq!(longest.encode().len(), BODY_BYTES_MAX);
+    }
+
+    #[test]
+    fn nothing_of_a_message_is_printed() {
+        let printed = format!("{:?}", message(AppMessageKind::Text("secret".to_owned())));
+        assert_eq!(printed, "AppMessage { kind: Text, .. }");
+    }
+}

@@ -12,7 +12,7 @@ use core::fmt;
 
 use thiserror::Error;
 
-use crate::address::{self, AddressError, RelayAddress};
+use crate::address::{AddressError, RelayAddress};
 use crate::token::{PairingToken, TEXT_PREFIX, TokenError};
 
 /// The longest text that is looked at.
@@ -121,16 +121,162 @@ fn is_line_break(c: char) -> bool {
     )
 }
 
-/// Removes the one slash that may follow the authority.
+/// Removes the one slash that may follow host and port.
 fn without_slash(address: &str) -> String {
-    let scheme_bytes = address::SCHEME.len();
-    let Some((scheme, rest)) = address.split_at_checked(scheme_bytes) else {
-        return address.to_owned();
+    let (front, query) = match address
+        .find('?')
+        .and_then(|at| address.split_at_checked(at))
+    {
+        Some((front, query)) => (front, query),
+        None => (address, ""),
     };
-    match rest.split_once('/') {
-        Some((authority, query)) if query.is_empty() || query.starts_with('?') => {
-            format!("{scheme}{authority}{query}")
+    let front = match front.strip_suffix('/') {
+        Some(stripped) if !stripped.ends_with('/') => stripped,
+        _ => front,
+    };
+    format!("{front}{query}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors;
+
+    fn address() -> String {
+        format!(
+            "trueseal://{}@relay.example:7700?push=7701",
+            vectors::text("/keys/relay_public")
+        )
+    }
+
+    fn link() -> String {
+        format!("{}#{}", address(), vectors::text("/pairing/token"))
+    }
+
+    fn invitation() -> Invitation {
+        Invitation {
+            relay: Some(RelayAddress::parse(&address()).unwrap()),
+            token: PairingToken::parse(&vectors::text("/pairing/token")).unwrap(),
         }
-        _ => address.to_owned(),
+    }
+
+    /// The text broken into lines of 72 characters.
+    fn wrapped(text: &str, line_end: &str) -> String {
+        let chars: Vec<char> = text.chars().collect();
+        let lines: Vec<String> = chars.chunks(72).map(|line| line.iter().collect()).collect();
+        lines.join(line_end)
+    }
+
+    #[test]
+    fn a_link_is_address_hash_and_token() {
+        assert_eq!(invitation().to_link().as_deref(), Some(link().as_str()));
+        assert_eq!(Invitation::parse(&link()), Ok(invitation()));
+    }
+
+    #[test]
+    fn a_bare_token_names_no_relay() {
+        let token = vectors::text("/pairing/token");
+        let bare = Invitation {
+            relay: None,
+            ..invitation()
+        };
+        assert_eq!(bare.to_link(), None);
+        assert_eq!(Invitation::parse(&token), Ok(bare.clone()));
+        assert_eq!(
+            Invitation::parse(&format!("<{}>\n", wrapped(&token, "\r\n"))),
+            Ok(bare)
+        );
+    }
+
+    #[test]
+    fn what_programs_and_people_do_to_a_link_is_mended() {
+        let link = link();
+        for text in [
+            format!("  {link}\r\n\r\n"),
+            format!("<{link}>"),
+            format!("\"{link}\""),
+            format!("'{link}'"),
+            format!("“{link}”"),
+            format!("„{link}“"),
+            format!("«\u{a0}{link}\u{a0}»"),
+            format!("> <\"{link}\"> "),
+            wrapped(&link, "\n"),
+            wrapped(&link, "\r\n"),
+            wrapped(&link, " \r\n\t "),
+            wrapped(&link, "\u{2028}"),
+            link.replace("trueseal", "TRUESEAL"),
+            link.replace("trueseal", "TrueSeal"),
+            link.replace("?push", "/?push"),
+        ] {
+            assert_eq!(Invitation::parse(&text), Ok(invitation()), "{text}");
+        }
+        let without_push = link.replace("?push=7701", "/");
+        assert_eq!(Invitation::parse(&without_push), Ok(invitation()));
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_its_part() {
+        use InvitationError::{Address, Token};
+        let (link, address, token) = (link(), address(), vectors::text("/pairing/token"));
+        for (text, error) in [
+            (String::new(), InvitationError::Empty),
+            ("<>".to_owned(), InvitationError::Empty),
+            (address.clone(), InvitationError::TokenMissing),
+            (format!("{address}/"), Address(AddressError::PushPort)),
+            (format!("{address}#"), Token(TokenError::Empty)),
+            (format!("{link}?fbid=1"), Token(TokenError::Appended)),
+            (format!("{link}&utm_source=x"), Token(TokenError::Appended)),
+            (format!("{link}%3Ffbid=1"), Token(TokenError::Appended)),
+            (format!("{link}#{token}"), Token(TokenError::Appended)),
+            (format!("{token}?fbid=1"), Token(TokenError::Appended)),
+            (
+                link.replace('#', "&utm_source=x#"),
+                Address(AddressError::Query),
+            ),
+            (
+                link.replace("?push=7701", "?fbid=1"),
+                Address(AddressError::Query),
+            ),
+            (
+                link.replace('?', "%3F"),
+                Address(AddressError::PercentEncoding),
+            ),
+            (
+                link.replace('#', "%23"),
+                Address(AddressError::PercentEncoding),
+            ),
+            (link.replace('?', "//?"), Address(AddressError::Path)),
+            (link.replace('?', "/join?"), Address(AddressError::Path)),
+            (
+                link.replace("trueseal", "https"),
+                Address(AddressError::Scheme),
+            ),
+            (
+                link.replace("relay.", "relay ."),
+                Address(AddressError::Character),
+            ),
+            (
+                link.replace("7700", "0"),
+                Address(AddressError::ReceivePort),
+            ),
+            (
+                link.replace("#tsp1_", "# tsp1_ "),
+                Token(TokenError::Character),
+            ),
+            (format!("Join us: {link}"), Address(AddressError::Character)),
+            (format!("{link}\n\nSee you!"), Token(TokenError::Character)),
+        ] {
+            assert_eq!(Invitation::parse(&text), Err(error), "{text}");
+        }
+        let long = " ".repeat(TEXT_BYTES_MAX + 1);
+        assert_eq!(
+            Invitation::parse(&long),
+            Err(InvitationError::TooLong { bytes: long.len() })
+        );
+    }
+
+    #[test]
+    fn an_invitation_is_not_printed() {
+        assert_eq!(format!("{:?}", invitation()), "Invitation");
     }
 }

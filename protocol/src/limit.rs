@@ -129,6 +129,6 @@ mod tests {
         assert_eq!(ENVELOPE_BYTES_MAX, 65_482);
         assert_eq!(ENVELOPE_OVERHEAD_BYTES_MAX, 464);
         assert_eq!(SEQUENCE_MAX, (1 << 63) - 1);
-        assert!(BODY_BYTES_MAX + ENVELOPE_OVERHEAD_BYTES_MAX <= ENVELOPE_BYTES_MAX);
+        const { assert!(BODY_BYTES_MAX + ENVELOPE_OVERHEAD_BYTES_MAX <= ENVELOPE_BYTES_MAX) };
     }
 }

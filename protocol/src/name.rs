@@ -77,7 +77,7 @@ fn pick<const N: usize>(words: &[&'static str; N], byte: u8) -> &'static str {
 
 /// The character as a name keeps it: dropped where it can't be seen, a space where it is white.
 fn kept_char(c: char) -> Option<char> {
-    if c.is_whitespace() && !c.is_control() {
+    if c.is_whitespace() {
         return Some(' ');
     }
     match c.general_category_group() {
@@ -118,4 +118,120 @@ fn limited_marks(text: &str) -> String {
 fn capped(text: &str, bytes: usize) -> &str {
     let end = text.floor_char_boundary(bytes);
     text.get(..end).unwrap_or_default().trim_end()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::vectors;
+
+    fn owner() -> SigningPublic {
+        vectors::device("a").keys().signing
+    }
+
+    fn cleaned(raw: &str) -> String {
+        clean(raw).unwrap_or_default()
+    }
+
+    #[test]
+    fn ordinary_names_stay_as_they_are() {
+        for name in [
+            "QuietHeron",
+            "Anna's laptop",
+            "Zoë",
+            "台所のパソコン",
+            "משרד",
+            "🦀 desk",
+            "١٢",
+        ] {
+            assert_eq!(DeviceName::clean(name, &owner()).as_str(), name);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_removed() {
+        assert_eq!(
+            cleaned("a\u{202e}b\u{2066}c\u{200b}d\u{feff}e\u{ad}f"),
+            "abcdef"
+        );
+        assert_eq!(cleaned("a\0b\x1b[31mc\u{7f}\u{9f}"), "ab[31mc");
+        assert_eq!(cleaned("a\u{e000}\u{f0000}\u{e0041}\u{fff9}\u{378}b"), "ab");
+        assert_eq!(cleaned("a\u{3164}\u{fe0f}\u{e0100}\u{34f}b"), "ab");
+    }
+
+    #[test]
+    fn white_space_is_one_space_and_none_at_the_ends() {
+        assert_eq!(cleaned("  a\u{a0}\u{2003} b\u{3000}"), "a b");
+        // Line ends and tabs are control characters; they part words all the same.
+        assert_eq!(cleaned("a\r\nb\tc\u{2028}d\u{85}e"), "a b c d e");
+    }
+
+    #[test]
+    fn a_name_of_nothing_visible_is_derived() {
+        for raw in [
+            "",
+            " ",
+            "\u{200b}\u{200d}",
+            "\u{2800}",
+            "\u{3164}\u{115f}",
+            "\u{301}\u{302}",
+        ] {
+            assert_eq!(clean(raw), None, "{raw:?}");
+            assert_eq!(
+                DeviceName::clean(raw, &owner()),
+                DeviceName::derived(&owner())
+            );
+        }
+    }
+
+    #[test]
+    fn a_name_is_in_normal_form() {
+        assert_eq!(cleaned("Zoe\u{308}"), "Zoë");
+        assert_eq!(cleaned("\u{212b}"), "\u{c5}");
+        // Parts that only meet once the character between them is gone.
+        assert_eq!(cleaned("e\u{200b}\u{308}"), "ë");
+    }
+
+    #[test]
+    fn marks_are_not_stacked() {
+        let tower = format!("z{}y", "\u{30d}".repeat(40));
+        assert_eq!(
+            cleaned(&tower),
+            format!("z{}y", "\u{30d}".repeat(NAME_MARKS_MAX))
+        );
+        assert_eq!(cleaned("\u{489}a"), "a");
+        assert_eq!(cleaned("a \u{489}b"), "a b");
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters() {
+        assert_eq!(cleaned(&"n".repeat(65)), "n".repeat(64));
+        assert_eq!(cleaned(&"é".repeat(33)), "é".repeat(32));
+        assert_eq!(cleaned(&format!("{}é", "n".repeat(63))), "n".repeat(63));
+        assert_eq!(cleaned(&format!("{} n", "n".repeat(63))), "n".repeat(63));
+    }
+
+    #[test]
+    fn derived_names_are_names_themselves() {
+        let words = words::QUALITIES.iter().chain(&words::ANIMALS);
+        assert_eq!(words.clone().collect::<BTreeSet<_>>().len(), 240);
+        for word in words {
+            assert!(word.chars().all(|c| c.is_ascii_alphabetic()));
+            assert!(word.starts_with(|c: char| c.is_ascii_uppercase()));
+        }
+        for first in 0..=255 {
+            let mut key = [0; 32];
+            key[0] = first;
+            key[1] = 255 - first;
+            let name = DeviceName::derived(&SigningPublic::from_bytes(key));
+            assert_eq!(clean(name.as_str()).as_deref(), Some(name.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_name_is_not_printed() {
+        assert_eq!(format!("{:?}", DeviceName::derived(&owner())), "DeviceName");
+    }
 }

@@ -128,3 +128,87 @@ fn words(output: u128) -> PairingWords {
         word.copied().unwrap_or_default()
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors;
+
+    fn secret() -> PairingSecret {
+        PairingSecret::from_bytes(vectors::array("/inputs/pairing_secret"))
+    }
+
+    #[test]
+    fn the_vector_is_met() {
+        let (a, b) = (vectors::device("a").keys(), vectors::device("b").keys());
+        assert_eq!(
+            salt(&secret()).as_slice(),
+            vectors::bytes("/pairing_words/salt")
+        );
+        let words = pairing_words(&a, &b, &secret()).unwrap();
+        assert_eq!(
+            words.as_array().join(" "),
+            vectors::text("/pairing_words/words")
+        );
+        assert_ne!(pairing_words(&b, &a, &secret()).unwrap(), words);
+        assert_ne!(
+            pairing_words(&a, &b, &PairingSecret::from_bytes([1; 32])).unwrap(),
+            words
+        );
+        assert_eq!(format!("{words:?}"), "PairingWords");
+    }
+
+    #[test]
+    fn each_word_stands_for_eleven_bits_from_the_front() {
+        let place = |word: &str| list::WORDS.binary_search(&word).unwrap();
+        assert_eq!(words(0).as_array().map(place), [0; 4]);
+        assert_eq!(words(u128::MAX).as_array().map(place), [2_047; 4]);
+        let bits = (1 << 117) | (2 << 106) | (3 << 95) | (4 << 84);
+        assert_eq!(words(bits).as_array().map(place), [1, 2, 3, 4]);
+        // What follows the 44 bits doesn't matter.
+        assert_eq!(words(bits | ((1 << 84) - 1)), words(bits));
+    }
+
+    #[test]
+    fn the_first_four_letters_tell_words_apart() {
+        assert!(list::WORDS.is_sorted_by(|a, b| a < b));
+        let starts: std::collections::BTreeSet<_> = list::WORDS
+            .iter()
+            .map(|word| word.chars().take(4).collect::<String>())
+            .collect();
+        assert_eq!(starts.len(), WORD_LIST_LENGTH);
+        for word in list::WORDS {
+            assert!((3..=8).contains(&word.len()), "{word}");
+            assert!(word.bytes().all(|byte| byte.is_ascii_lowercase()), "{word}");
+        }
+    }
+
+    #[test]
+    fn the_word_list_is_never_changed() {
+        let hash = Sha256::digest(list::WORDS.join("\n"));
+        assert_eq!(
+            hex::encode(hash),
+            vectors::text("/pairing_words/word_list_sha256")
+        );
+    }
+
+    #[test]
+    fn a_compare_code_is_the_same_on_both_devices() {
+        let (a, b) = (vectors::device("a").keys(), vectors::device("b").keys());
+        let code = compare_code(&a, &b);
+        assert_eq!(code, vectors::text("/compare_code/code"));
+        assert_eq!(code, compare_code(&b, &a));
+        assert_ne!(
+            code,
+            compare_code(
+                &a,
+                &DeviceKeys {
+                    noise: a.noise,
+                    ..b
+                }
+            )
+        );
+        // 10^30 codes are more than 2^80.
+        assert_eq!(code.bytes().filter(u8::is_ascii_digit).count(), 30);
+    }
+}

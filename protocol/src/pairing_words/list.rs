@@ -6,7 +6,7 @@
 
 /// The words; each stands for eleven bits, its place in the list.
 #[rustfmt::skip]
-pub(super) const WORDS: [&str; 2_048] = [
+pub(super) static WORDS: [&str; 2_048] = [
     "abacus", "abbey", "about", "above", "absorb", "abundant", "acacia", "academy", "accent",
     "accord", "acid", "acorn", "acre", "across", "act", "action", "actor", "adagio", "adapt", "add",
     "adjust", "admire", "adobe", "adopt", "adorn", "advent", "advice", "aerial", "affair", "afford",
