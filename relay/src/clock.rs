@@ -1,0 +1,37 @@
+//! The wall clock of the relay, as an argument.
+//!
+//! Owns: the one place where this crate reads the time of day. Lifetimes of blobs and token
+//! buckets are computed from it, so that tests can step it. Socket deadlines are not: they use
+//! the timer of the runtime and are configured short in tests.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Tells the time in Unix milliseconds.
+pub trait Clock: Send + Sync + 'static {
+    /// The present time in Unix milliseconds.
+    fn now_ms(&self) -> u64;
+}
+
+/// The clock of the operating system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now_ms(&self) -> u64 {
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| {
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_system_clock_is_past_2025() {
+        assert!(SystemClock.now_ms() > 1_735_689_600_000);
+    }
+}

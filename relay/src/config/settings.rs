@@ -1,0 +1,604 @@
+//! Settings as operators give them: a TOML file, the environment, options of the command line.
+//!
+//! Owns: the one table of names, and how each value is read. Every source goes through the
+//! same table, so no two of them can disagree about a range. Later sources win: file, then
+//! environment, then options. Never does: read the file or the environment itself.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sealpost_protocol::key::NoiseSecret;
+use toml::de::{DeTable, DeValue};
+
+use super::{
+    Config, ConfigError, Place, Reason, check_body, check_life, check_range, everywhere,
+    parse_duration,
+};
+use crate::key_file;
+
+/// A configuration together with where the key comes from.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// What the relay itself needs.
+    pub config: Config,
+    /// Whether the store's path was set and isn't the default.
+    pub store_path_is_set: bool,
+    /// The file that holds the relay's key.
+    pub key_path: Option<PathBuf>,
+    /// A key that the operator supplies instead of having one generated.
+    pub supplied_key: Option<SuppliedKey>,
+}
+
+/// A relay key out of the environment.
+#[derive(Debug)]
+pub struct SuppliedKey(pub NoiseSecret);
+
+impl Settings {
+    /// Takes over what a configuration file sets.
+    ///
+    /// # Errors
+    ///
+    /// Names the line and the reason of the first thing that can't be used.
+    pub fn read_file(&mut self, text: &str) -> Result<(), ConfigError> {
+        let document = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
+            line: line_of(text, error.span()),
+            message: error.message().to_owned(),
+        })?;
+        for (section, value) in document.get_ref() {
+            let DeValue::Table(table) = value.get_ref() else {
+                return Err(unknown_key(
+                    text,
+                    section.span(),
+                    section.get_ref().to_string(),
+                ));
+            };
+            for (key, value) in table {
+                let name = format!("{}.{}", section.get_ref(), key.get_ref());
+                let Some(setting) = SETTINGS.iter().find(|one| one.key == Some(name.as_str()))
+                else {
+                    return Err(unknown_key(text, key.span(), name));
+                };
+                let place = Place::Line(line_of(text, Some(key.span())));
+                let scalar = scalar_text(value.get_ref())
+                    .ok_or_else(|| setting.refuse(place.clone(), Reason::NotScalar))?;
+                self.set(setting, place, &scalar)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over what the environment sets.
+    ///
+    /// # Errors
+    ///
+    /// Names the variable and the reason of the first thing that can't be used.
+    pub fn read_environment(
+        &mut self,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), ConfigError> {
+        for (name, value) in variables.filter(|(name, _)| name.starts_with(VARIABLE_PREFIX)) {
+            match SETTINGS.iter().find(|one| one.variable == name) {
+                Some(setting) => self.set(setting, Place::Variable(setting.variable), &value)?,
+                None if is_service_link(&name) => {}
+                None => return Err(ConfigError::UnknownVariable { name }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes over one option of the command line, by the key of its setting.
+    ///
+    /// # Errors
+    ///
+    /// Names the option and the reason.
+    pub fn read_option(
+        &mut self,
+        option: &'static str,
+        key: &str,
+        value: &str,
+    ) -> Result<(), ConfigError> {
+        match SETTINGS.iter().find(|one| one.key == Some(key)) {
+            Some(setting) => self.set(setting, Place::Option(option), value),
+            None => Err(ConfigError::UnknownVariable {
+                name: option.to_owned(),
+            }),
+        }
+    }
+
+    fn set(&mut self, setting: &Setting, place: Place, value: &str) -> Result<(), ConfigError> {
+        (setting.apply)(self, value.trim()).map_err(|reason| setting.refuse(place, reason))
+    }
+}
+
+/// One thing an operator can set.
+struct Setting {
+    key: Option<&'static str>,
+    variable: &'static str,
+    apply: fn(&mut Settings, &str) -> Result<(), Reason>,
+}
+
+impl Setting {
+    fn refuse(&self, place: Place, reason: Reason) -> ConfigError {
+        ConfigError::Invalid {
+            place,
+            setting: self.key.unwrap_or(self.variable),
+            reason,
+        }
+    }
+}
+
+const VARIABLE_PREFIX: &str = "TRUESEAL_RELAY_";
+
+/// Shorthand for a row of [`SETTINGS`].
+const fn setting(
+    key: &'static str,
+    variable: &'static str,
+    apply: fn(&mut Settings, &str) -> Result<(), Reason>,
+) -> Setting {
+    Setting {
+        key: Some(key),
+        variable,
+        apply,
+    }
+}
+
+const SETTINGS: &[Setting] = &[
+    setting(
+        "relay.keypair_path",
+        "TRUESEAL_RELAY_KEYPAIR_PATH",
+        |to, text| path(text).map(|path| to.key_path = Some(path)),
+    ),
+    setting(
+        "relay.listen_receive",
+        "TRUESEAL_RELAY_LISTEN_RECEIVE",
+        |to, text| address(text).map(|address| to.config.listen_receive = address),
+    ),
+    setting(
+        "relay.listen_push",
+        "TRUESEAL_RELAY_LISTEN_PUSH",
+        |to, text| address(text).map(|address| to.config.listen_push = address),
+    ),
+    setting(
+        "relay.listen_health",
+        "TRUESEAL_RELAY_LISTEN_HEALTH",
+        |to, text| {
+            if text == "off" {
+                to.config.listen_health = None;
+                return Ok(());
+            }
+            address(text).map(|address| to.config.listen_health = Some(address))
+        },
+    ),
+    setting("relay.ttl", "TRUESEAL_RELAY_TTL", |to, text| {
+        let life_ms = u64::try_from(duration(text)?.as_millis()).unwrap_or(u64::MAX);
+        check_life(life_ms).map(|()| to.config.life_ms = life_ms)
+    }),
+    setting(
+        "relay.reap_interval",
+        "TRUESEAL_RELAY_REAP_INTERVAL",
+        |to, text| deadline(text).map(|interval| to.config.reap_interval = interval),
+    ),
+    setting(
+        "relay.max_body_bytes",
+        "TRUESEAL_RELAY_MAX_BODY_BYTES",
+        |to, text| {
+            let bytes = number(text, 0, u64::MAX)?;
+            check_body(bytes)?;
+            size(bytes).map(|bytes| to.config.sessions.body_bytes_max = bytes)
+        },
+    ),
+    setting(
+        "relay.max_connections",
+        "TRUESEAL_RELAY_MAX_CONNECTIONS",
+        |to, text| {
+            let connections = size(number(text, 1, 1_000_000)?)?;
+            to.config.sessions.connections_max = connections;
+            Ok(())
+        },
+    ),
+    setting(
+        "relay.max_receive_sessions_per_key",
+        "TRUESEAL_RELAY_MAX_RECEIVE_SESSIONS_PER_KEY",
+        |to, text| {
+            let sessions = size(number(text, 1, 1_000)?)?;
+            to.config.sessions.receive_sessions_per_key_max = sessions;
+            Ok(())
+        },
+    ),
+    setting("relay.push_rate", "TRUESEAL_RELAY_PUSH_RATE", |to, text| {
+        rate(text).map(|rate| to.config.sessions.push_rate.per_second = rate)
+    }),
+    setting(
+        "relay.push_burst",
+        "TRUESEAL_RELAY_PUSH_BURST",
+        |to, text| rate(text).map(|burst| to.config.sessions.push_rate.burst = burst),
+    ),
+    setting(
+        "relay.handshake_timeout",
+        "TRUESEAL_RELAY_HANDSHAKE_TIMEOUT",
+        |to, text| deadline(text).map(|limit| to.config.sessions.handshake = limit),
+    ),
+    setting(
+        "relay.push_session_timeout",
+        "TRUESEAL_RELAY_PUSH_SESSION_TIMEOUT",
+        |to, text| deadline(text).map(|limit| to.config.sessions.push_session = limit),
+    ),
+    setting(
+        "relay.receive_idle_timeout",
+        "TRUESEAL_RELAY_RECEIVE_IDLE_TIMEOUT",
+        |to, text| deadline(text).map(|limit| to.config.sessions.receive_idle = limit),
+    ),
+    setting(
+        "relay.shutdown_drain",
+        "TRUESEAL_RELAY_SHUTDOWN_DRAIN",
+        |to, text| duration(text).map(|drain| to.config.shutdown_drain = drain),
+    ),
+    setting(
+        "relay.inbox_max_blobs",
+        "TRUESEAL_RELAY_INBOX_MAX_BLOBS",
+        |to, text| number(text, 1, COUNT_MAX).map(|blobs| to.config.store.inbox_blobs_max = blobs),
+    ),
+    setting(
+        "relay.inbox_max_bytes",
+        "TRUESEAL_RELAY_INBOX_MAX_BYTES",
+        |to, text| {
+            number(text, 65_536, BYTES_MAX).map(|bytes| to.config.store.inbox_bytes_max = bytes)
+        },
+    ),
+    setting(
+        "relay.max_inboxes",
+        "TRUESEAL_RELAY_MAX_INBOXES",
+        |to, text| number(text, 1, COUNT_MAX).map(|inboxes| to.config.store.inboxes_max = inboxes),
+    ),
+    setting("store.type", "TRUESEAL_RELAY_STORE_TYPE", |_, text| {
+        if text == "sqlite" {
+            Ok(())
+        } else {
+            Err(Reason::UnknownStore)
+        }
+    }),
+    setting(
+        "store.sqlite_path",
+        "TRUESEAL_RELAY_STORE_SQLITE_PATH",
+        |to, text| {
+            to.config.store_path = path(text)?;
+            to.store_path_is_set = true;
+            Ok(())
+        },
+    ),
+    setting(
+        "store.max_bytes",
+        "TRUESEAL_RELAY_STORE_MAX_BYTES",
+        |to, text| {
+            number(text, 65_536, BYTES_MAX).map(|bytes| to.config.store.total_bytes_max = bytes)
+        },
+    ),
+    setting(
+        "store.min_free_bytes",
+        "TRUESEAL_RELAY_STORE_MIN_FREE_BYTES",
+        |to, text| {
+            number(text, 0, BYTES_MAX).map(|bytes| to.config.store.disk_free_bytes_min = bytes)
+        },
+    ),
+    Setting {
+        key: None,
+        variable: "TRUESEAL_RELAY_DEV",
+        apply: |to, text| switch(text).map(|on| to.config.dev_mode = on),
+    },
+    Setting {
+        key: None,
+        variable: "TRUESEAL_RELAY_RESET_STORE",
+        apply: |to, text| switch(text).map(|on| to.config.reset_store = on),
+    },
+    Setting {
+        key: None,
+        variable: "TRUESEAL_RELAY_KEYPAIR_HEX",
+        apply: |to, text| {
+            let key = key_file::parse(text).ok_or(Reason::NotKey)?;
+            to.supplied_key = Some(SuppliedKey(key));
+            Ok(())
+        },
+    },
+];
+
+const COUNT_MAX: u64 = 1_000_000_000;
+const BYTES_MAX: u64 = 1 << 50;
+
+fn number(text: &str, min: u64, max: u64) -> Result<u64, Reason> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Reason::NotNumber);
+    }
+    let value = text.parse().map_err(|_| Reason::OutOfRange { min, max })?;
+    check_range(value, min, max).map(|()| value)
+}
+
+fn size(value: u64) -> Result<usize, Reason> {
+    usize::try_from(value).map_err(|_| Reason::NotNumber)
+}
+
+fn rate(text: &str) -> Result<u32, Reason> {
+    let value = number(text, 1, 1_000_000_000)?;
+    u32::try_from(value).map_err(|_| Reason::NotNumber)
+}
+
+fn duration(text: &str) -> Result<Duration, Reason> {
+    parse_duration(text).map_err(Reason::NotDuration)
+}
+
+/// A duration that something waits for; none at all would close everything at once.
+fn deadline(text: &str) -> Result<Duration, Reason> {
+    let duration = duration(text)?;
+    let range = Duration::from_millis(1)..=Duration::from_hours(24);
+    if range.contains(&duration) {
+        return Ok(duration);
+    }
+    Err(Reason::NotDeadline)
+}
+
+fn path(text: &str) -> Result<PathBuf, Reason> {
+    if text.is_empty() {
+        Err(Reason::EmptyPath)
+    } else {
+        Ok(PathBuf::from(text))
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, Reason> {
+    if let Some(port) = text.strip_prefix(':') {
+        let port = number(port, 0, u64::from(u16::MAX)).map_err(|_| Reason::NotAddress)?;
+        return u16::try_from(port)
+            .map(everywhere)
+            .map_err(|_| Reason::NotAddress);
+    }
+    text.parse().map_err(|_| Reason::NotAddress)
+}
+
+fn switch(text: &str) -> Result<bool, Reason> {
+    match text {
+        "1" | "true" => Ok(true),
+        "0" | "false" | "" => Ok(false),
+        _ => Err(Reason::NotSwitch),
+    }
+}
+
+/// Variables that container schedulers add for a service called `trueseal-relay`.
+fn is_service_link(name: &str) -> bool {
+    let rest = name.strip_prefix(VARIABLE_PREFIX).unwrap_or_default();
+    rest == "PORT"
+        || rest.starts_with("PORT_")
+        || rest == "SERVICE_HOST"
+        || rest.starts_with("SERVICE_PORT")
+}
+
+fn scalar_text(value: &DeValue<'_>) -> Option<String> {
+    match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        DeValue::Boolean(value) => Some(value.to_string()),
+        DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Datetime(_)
+        | DeValue::Array(_)
+        | DeValue::Table(_) => None,
+    }
+}
+
+fn unknown_key(text: &str, span: Range<usize>, key: String) -> ConfigError {
+    ConfigError::UnknownKey {
+        line: line_of(text, Some(span)),
+        key,
+    }
+}
+
+/// The line, from 1, in which a span of the file starts.
+fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
+    let start = span.map_or(0, |span| span.start);
+    let breaks = text
+        .bytes()
+        .take(start)
+        .filter(|byte| *byte == b'\n')
+        .count();
+    breaks.saturating_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from_file(text: &str) -> Result<Settings, ConfigError> {
+        let mut settings = Settings::default();
+        settings.read_file(text).map(|()| settings)
+    }
+
+    fn from_environment(variables: &[(&str, &str)]) -> Result<Settings, ConfigError> {
+        let mut settings = Settings::default();
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).into(), (*value).into()));
+        settings.read_environment(variables).map(|()| settings)
+    }
+
+    #[test]
+    fn an_empty_file_sets_nothing() {
+        assert_eq!(from_file("").unwrap().config, Config::default());
+    }
+
+    #[test]
+    fn every_key_of_the_file_is_read() {
+        let settings = from_file(FULL_FILE).unwrap();
+        let config = settings.config;
+        assert_eq!(settings.key_path, Some(PathBuf::from("/data/keypair.hex")));
+        assert!(settings.store_path_is_set);
+        assert_eq!(config.store_path, PathBuf::from("/data/inbox.db"));
+        assert_eq!(config.listen_receive, everywhere(1));
+        assert_eq!(config.listen_push, "127.0.0.1:2".parse().unwrap());
+        assert_eq!(config.listen_health, None);
+        assert_eq!(config.life_ms, 168 * 3_600_000);
+        assert_eq!(config.reap_interval, Duration::from_secs(60));
+        assert_eq!(config.shutdown_drain, Duration::from_secs(3));
+        assert_eq!(config.sessions.body_bytes_max, 10_000);
+        assert_eq!(config.sessions.connections_max, 11);
+        assert_eq!(config.sessions.receive_sessions_per_key_max, 12);
+        assert_eq!(config.sessions.push_rate.per_second, 13);
+        assert_eq!(config.sessions.push_rate.burst, 14);
+        assert_eq!(config.sessions.handshake, Duration::from_secs(1));
+        assert_eq!(config.sessions.push_session, Duration::from_secs(2));
+        assert_eq!(config.sessions.receive_idle, Duration::from_millis(1_500));
+        assert_eq!(config.store.inbox_blobs_max, 15);
+        assert_eq!(config.store.inbox_bytes_max, 70_000);
+        assert_eq!(config.store.inboxes_max, 16);
+        assert_eq!(config.store.total_bytes_max, 80_000);
+        assert_eq!(config.store.disk_free_bytes_min, 17);
+    }
+
+    const FULL_FILE: &str = r#"
+[relay]
+keypair_path = "/data/keypair.hex"
+listen_receive = ":1"
+listen_push = "127.0.0.1:2"
+listen_health = "off"
+ttl = "168h"
+reap_interval = "1m"
+max_body_bytes = 10_000
+max_connections = 11
+max_receive_sessions_per_key = 12
+push_rate = 13
+push_burst = 14
+handshake_timeout = "1s"
+push_session_timeout = "2s"
+receive_idle_timeout = "1.5s"
+shutdown_drain = "3s"
+inbox_max_blobs = 15
+inbox_max_bytes = 70000
+max_inboxes = 16
+
+[store]
+type = "sqlite"
+sqlite_path = "/data/inbox.db"
+max_bytes = 80000
+min_free_bytes = 17
+"#;
+
+    #[test]
+    fn the_full_file_has_every_setting() {
+        for key in SETTINGS.iter().filter_map(|setting| setting.key) {
+            let (_, name) = key.split_once('.').unwrap();
+            assert!(FULL_FILE.contains(&format!("\n{name} = ")), "{key}");
+        }
+    }
+
+    #[test]
+    fn names_stand_once() {
+        for (index, setting) in SETTINGS.iter().enumerate() {
+            for other in &SETTINGS[index + 1..] {
+                assert_ne!(setting.variable, other.variable);
+                assert!(setting.key.is_none() || setting.key != other.key);
+            }
+        }
+    }
+
+    #[test]
+    fn the_environment_wins_over_the_file() {
+        let mut settings = from_file("[relay]\nttl = \"1h\"\n").unwrap();
+        let variable = ("TRUESEAL_RELAY_TTL".to_owned(), "2h".to_owned());
+        settings.read_environment([variable].into_iter()).unwrap();
+        assert_eq!(settings.config.life_ms, 2 * 3_600_000);
+        settings.read_option("--ttl", "relay.ttl", "3h").unwrap();
+        assert_eq!(settings.config.life_ms, 3 * 3_600_000);
+    }
+
+    #[test]
+    fn unknown_keys_are_named_with_their_line() {
+        let cases = [
+            ("[relay]\nttl = \"1h\"\ntlt = \"1h\"\n", 3, "relay.tlt"),
+            ("\n\n[rely]\nttl = \"1h\"\n", 4, "rely.ttl"),
+            ("ttl = \"1h\"\n", 1, "ttl"),
+        ];
+        for (text, line, key) in cases {
+            let expected = ConfigError::UnknownKey {
+                line,
+                key: key.into(),
+            };
+            assert_eq!(from_file(text).unwrap_err(), expected);
+        }
+    }
+
+    #[test]
+    fn a_key_of_earlier_releases_says_what_replaced_it() {
+        let error = from_file("[relay]\nmax_envelope_bytes = 1\n").unwrap_err();
+        assert!(error.to_string().contains("relay.max_body_bytes"));
+    }
+
+    #[test]
+    fn invalid_values_are_named_with_line_and_reason() {
+        let cases = [
+            ("[relay]\nttl = \"721h\"", Reason::LifeAboveCeiling),
+            ("[relay]\nttl = \"720h0m1s\"", Reason::LifeAboveCeiling),
+            (
+                "[relay]\nmax_body_bytes = 61441",
+                Reason::BodyAboveCeiling { max: 61_440 },
+            ),
+            (
+                "[relay]\nmax_body_bytes = 8191",
+                Reason::OutOfRange {
+                    min: 8_192,
+                    max: 61_440,
+                },
+            ),
+            ("[relay]\nmax_connections = -1", Reason::NotNumber),
+            ("[relay]\nmax_connections = 0x10", Reason::NotScalar),
+            ("[relay]\nmax_connections = [1]", Reason::NotScalar),
+            ("[relay]\nlisten_push = \"localhost:1\"", Reason::NotAddress),
+            ("[relay]\nlisten_push = \":70000\"", Reason::NotAddress),
+            ("[relay]\nhandshake_timeout = \"0s\"", Reason::NotDeadline),
+            ("[relay]\nkeypair_path = \"\"", Reason::EmptyPath),
+            ("[store]\ntype = \"postgres\"", Reason::UnknownStore),
+        ];
+        for (text, expected) in cases {
+            match from_file(text) {
+                Err(ConfigError::Invalid { place, reason, .. }) => {
+                    assert_eq!((place, reason), (Place::Line(2), expected), "{text}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_toml_names_its_line() {
+        let error = from_file("[relay]\nttl = \n").unwrap_err();
+        assert!(
+            matches!(error, ConfigError::Syntax { line: 2, .. }),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn unknown_variables_are_refused_but_not_those_of_schedulers() {
+        let error = from_environment(&[("TRUESEAL_RELAY_TLT", "1h")]).unwrap_err();
+        assert_eq!(
+            error,
+            ConfigError::UnknownVariable {
+                name: "TRUESEAL_RELAY_TLT".into()
+            }
+        );
+        let links = [
+            ("TRUESEAL_RELAY_SERVICE_HOST", "10.0.0.1"),
+            ("TRUESEAL_RELAY_SERVICE_PORT_PUSH", "7701"),
+            ("TRUESEAL_RELAY_PORT", "tcp://10.0.0.1:7700"),
+            ("TRUESEAL_RELAY_PORT_7700_TCP", "tcp://10.0.0.1:7700"),
+            ("HOME", "/root"),
+        ];
+        assert_eq!(from_environment(&links).unwrap().config, Config::default());
+    }
+
+    #[test]
+    fn values_are_never_repeated() {
+        let secret = "zz11223344556677";
+        let error = from_environment(&[("TRUESEAL_RELAY_KEYPAIR_HEX", secret)]).unwrap_err();
+        assert!(!error.to_string().contains(secret));
+        assert!(!format!("{error:?}").contains(secret));
+    }
+}

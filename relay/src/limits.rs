@@ -1,0 +1,327 @@
+//! What one recipient, one device and the whole relay may use.
+//!
+//! Owns: every number that bounds use (specification 0.3 and 2.8), the token bucket per
+//! recipient. Never does: read a clock, lock, or know an address; everything is keyed on the
+//! recipient, the device key or a global count.
+//!
+//! Invariants:
+//! - a bucket never holds more than its burst;
+//! - a bucket that is full needs no state, so forgetting it changes nothing;
+//! - a clock that steps back neither fills a bucket nor stops it from filling again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use sealpost_protocol::key::NoisePublic;
+use sealpost_protocol::limit;
+
+/// Bounds of inboxes and of the whole store.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StoreLimits {
+    /// Blobs that may wait in one inbox.
+    pub inbox_blobs_max: u64,
+    /// Bytes of Envelopes that may wait in one inbox.
+    pub inbox_bytes_max: u64,
+    /// Inboxes that may hold blobs at the same time.
+    pub inboxes_max: u64,
+    /// Bytes of Envelopes that may wait in all inboxes together (amendment 6).
+    pub total_bytes_max: u64,
+    /// Bytes that must stay free on the disk (amendment 6).
+    pub disk_free_bytes_min: u64,
+}
+
+impl Default for StoreLimits {
+    fn default() -> Self {
+        Self {
+            inbox_blobs_max: 10_000,
+            inbox_bytes_max: 268_435_456,
+            inboxes_max: 100_000,
+            total_bytes_max: 17_179_869_184,
+            disk_free_bytes_min: 268_435_456,
+        }
+    }
+}
+
+/// Bounds of connections and of what goes over them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SessionLimits {
+    /// The largest body of a message; the Envelope limit follows from it.
+    pub body_bytes_max: usize,
+    /// Concurrent connections per listener.
+    pub connections_max: usize,
+    /// Concurrent Receive Sessions per device key.
+    pub receive_sessions_per_key_max: usize,
+    /// Pushes per recipient.
+    pub push_rate: PushRate,
+    /// From accept to the end of the handshake.
+    pub handshake: Duration,
+    /// From accept to the end of a Push Session.
+    pub push_session: Duration,
+    /// The longest silence of a device on a Receive Session.
+    pub receive_idle: Duration,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self {
+            body_bytes_max: limit::BODY_BYTES_MAX,
+            connections_max: 1_000,
+            receive_sessions_per_key_max: 4,
+            push_rate: PushRate {
+                per_second: 20,
+                burst: 500,
+            },
+            handshake: Duration::from_millis(limit::HANDSHAKE_MS),
+            push_session: Duration::from_millis(limit::PUSH_SESSION_MS),
+            receive_idle: Duration::from_millis(limit::RECEIVE_IDLE_MS),
+        }
+    }
+}
+
+impl SessionLimits {
+    /// The largest Envelope that is stored.
+    pub fn envelope_bytes_max(&self) -> usize {
+        self.body_bytes_max
+            .saturating_add(limit::ENVELOPE_OVERHEAD_BYTES_MAX)
+            .min(limit::ENVELOPE_BYTES_MAX)
+    }
+}
+
+/// How many pushes one recipient gets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PushRate {
+    /// Lasting pushes per second.
+    pub per_second: u32,
+    /// Pushes at once after a silence.
+    pub burst: u32,
+}
+
+/// Thousandths of a token, so that a refill of a few milliseconds isn't rounded away.
+const TOKEN: u64 = 1_000;
+
+/// The tokens of one recipient.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct TokenBucket {
+    /// Invariant: at most `burst * TOKEN`.
+    level: u64,
+    filled_at_ms: u64,
+}
+
+impl TokenBucket {
+    fn full(rate: PushRate, now_ms: u64) -> Self {
+        Self {
+            level: u64::from(rate.burst).saturating_mul(TOKEN),
+            filled_at_ms: now_ms,
+        }
+    }
+
+    /// Adds what has flowed in since the last time. One token per second is one unit per
+    /// millisecond, so the product needs no division.
+    fn fill(&mut self, rate: PushRate, now_ms: u64) {
+        let elapsed_ms = now_ms.saturating_sub(self.filled_at_ms);
+        let inflow = elapsed_ms.saturating_mul(u64::from(rate.per_second));
+        let ceiling = u64::from(rate.burst).saturating_mul(TOKEN);
+        self.level = self.level.saturating_add(inflow).min(ceiling);
+        self.filled_at_ms = now_ms;
+        debug_assert!(
+            self.level <= ceiling,
+            "a bucket never holds more than its burst"
+        );
+    }
+
+    fn take(&mut self) -> bool {
+        match self.level.checked_sub(TOKEN) {
+            Some(rest) => {
+                self.level = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn is_full(&self, rate: PushRate) -> bool {
+        self.level >= u64::from(rate.burst).saturating_mul(TOKEN)
+    }
+}
+
+/// The token buckets of all recipients that are not full.
+#[derive(Debug)]
+pub(crate) struct PushRates {
+    rate: PushRate,
+    buckets: BTreeMap<NoisePublic, TokenBucket>,
+    /// The number of buckets at which full ones are forgotten next.
+    sweep_at: usize,
+}
+
+impl PushRates {
+    /// Buckets below this number are never swept; they cost nothing.
+    const SWEEP_FLOOR: usize = 4_096;
+
+    pub(crate) fn new(rate: PushRate) -> Self {
+        Self {
+            rate,
+            buckets: BTreeMap::new(),
+            sweep_at: Self::SWEEP_FLOOR,
+        }
+    }
+
+    /// Takes one token of `recipient`; false if there is none.
+    pub(crate) fn take(&mut self, recipient: NoisePublic, now_ms: u64) -> bool {
+        if self.buckets.len() >= self.sweep_at {
+            self.sweep(now_ms);
+        }
+        let rate = self.rate;
+        let bucket = self
+            .buckets
+            .entry(recipient)
+            .or_insert_with(|| TokenBucket::full(rate, now_ms));
+        bucket.fill(rate, now_ms);
+        bucket.take()
+    }
+
+    /// Forgets every bucket that has filled up again.
+    pub(crate) fn sweep(&mut self, now_ms: u64) {
+        let rate = self.rate;
+        self.buckets.retain(|_, bucket| {
+            bucket.fill(rate, now_ms);
+            !bucket.is_full(rate)
+        });
+        // Doubling keeps the cost of sweeping constant per push.
+        self.sweep_at = self.buckets.len().saturating_mul(2).max(Self::SWEEP_FLOOR);
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.buckets.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const RATE: PushRate = PushRate {
+        per_second: 20,
+        burst: 500,
+    };
+
+    fn recipient(byte: u8) -> NoisePublic {
+        NoisePublic::from_bytes([byte; 32])
+    }
+
+    #[test]
+    fn a_burst_passes_and_the_next_waits_for_a_token() {
+        let mut rates = PushRates::new(RATE);
+        for _ in 0..500 {
+            assert!(rates.take(recipient(1), 1_000));
+        }
+        assert!(!rates.take(recipient(1), 1_000));
+        assert!(
+            !rates.take(recipient(1), 1_049),
+            "20 per second is one per 50 ms"
+        );
+        assert!(rates.take(recipient(1), 1_050));
+        assert!(!rates.take(recipient(1), 1_050));
+    }
+
+    #[test]
+    fn recipients_do_not_share_tokens() {
+        let mut rates = PushRates::new(PushRate {
+            per_second: 1,
+            burst: 1,
+        });
+        assert!(rates.take(recipient(1), 0));
+        assert!(!rates.take(recipient(1), 0));
+        assert!(rates.take(recipient(2), 0));
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_does_not_lock_a_recipient_out() {
+        let mut rates = PushRates::new(PushRate {
+            per_second: 1,
+            burst: 1,
+        });
+        assert!(rates.take(recipient(1), 1_000_000));
+        assert!(
+            !rates.take(recipient(1), 0),
+            "the step itself gives nothing"
+        );
+        assert!(rates.take(recipient(1), 1_000));
+    }
+
+    #[test]
+    fn full_buckets_are_forgotten_and_others_kept() {
+        let mut rates = PushRates::new(RATE);
+        assert!(rates.take(recipient(1), 0));
+        for _ in 0..400 {
+            assert!(rates.take(recipient(2), 0));
+        }
+        rates.sweep(50);
+        assert_eq!(rates.len(), 1);
+    }
+
+    #[test]
+    fn state_stays_bounded_under_pushes_to_ever_new_recipients() {
+        let mut rates = PushRates::new(RATE);
+        for number in 0..40_000_u64 {
+            let mut key = [0; 32];
+            key[..8].copy_from_slice(&number.to_be_bytes());
+            assert!(rates.take(NoisePublic::from_bytes(key), number));
+        }
+        assert!(rates.len() <= 2 * PushRates::SWEEP_FLOOR);
+    }
+
+    #[test]
+    fn the_envelope_limit_follows_the_body_limit() {
+        let limits = SessionLimits::default();
+        assert_eq!(limits.envelope_bytes_max(), 61_904);
+        let low = SessionLimits {
+            body_bytes_max: limit::BODY_BYTES_LIMIT_MIN,
+            ..limits
+        };
+        assert_eq!(low.envelope_bytes_max(), 8_656);
+    }
+
+    proptest! {
+        /// Whatever the clock does, no window lets more through than the burst and the inflow.
+        #[test]
+        fn no_history_passes_more_than_burst_and_inflow(
+            steps in prop::collection::vec(0_u64..400, 1..400),
+            per_second in 1_u32..50,
+            burst in 1_u32..60,
+        ) {
+            let mut rates = PushRates::new(PushRate { per_second, burst });
+            let mut now_ms = 5_000;
+            let mut passed = 0_u64;
+            for step in &steps {
+                now_ms += step;
+                passed += u64::from(rates.take(recipient(7), now_ms));
+            }
+            let inflow = (now_ms - 5_000) * u64::from(per_second) / TOKEN;
+            prop_assert!(passed <= u64::from(burst) + inflow);
+        }
+
+        /// Sweeping at any moment is invisible to the recipients.
+        #[test]
+        fn sweeping_changes_no_answer(
+            steps in prop::collection::vec((0_u64..200, any::<bool>(), 0_u8..3), 1..300),
+        ) {
+            let rate = PushRate { per_second: 5, burst: 4 };
+            let mut swept = PushRates::new(rate);
+            let mut plain = PushRates::new(rate);
+            let mut now_ms = 0;
+            for (step, sweep, key) in steps {
+                now_ms += step;
+                if sweep {
+                    swept.sweep(now_ms);
+                }
+                prop_assert_eq!(
+                    swept.take(recipient(key), now_ms),
+                    plain.take(recipient(key), now_ms)
+                );
+            }
+        }
+    }
+}
