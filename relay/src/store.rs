@@ -1,0 +1,232 @@
+//! The relay's store: inboxes of blobs that wait for their devices.
+//!
+//! Owns: what a door may ask of a store ([`InboxStore`]) and the two implementations,
+//! [`SqliteStore`] and, for tests, `MemoryStore`; both pass the suite in `conformance`. Never
+//! does: look into an Envelope, know which device pushed, or remember a deleted blob.
+//!
+//! Invariants (specification 2.7):
+//! - a put is answered only after the commit that contains it;
+//! - ids grow in arrival order and are never given twice, not even over restarts;
+//! - a blob is deleted only on behalf of the device whose inbox holds it, or when it expires;
+//! - no more than ids and sizes of waiting blobs are in memory, plus a bounded number of
+//!   fresh Envelopes for devices that are connected.
+
+#[cfg(test)]
+mod conformance;
+mod disk;
+mod fresh;
+mod inbox_table;
+mod inboxes;
+#[cfg(test)]
+mod memory;
+mod reader;
+mod schema;
+mod sqlite;
+mod whole;
+mod writer;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use sealpost_protocol::key::NoisePublic;
+use tokio::sync::{Notify, oneshot};
+
+pub(crate) use inboxes::{InboxWatch, Sums};
+#[cfg(test)]
+pub(crate) use memory::MemoryStore;
+pub use schema::StoreOpenError;
+pub(crate) use sqlite::SqliteStore;
+
+/// What the native door needs of a store.
+pub(crate) trait InboxStore: Send + Sync + 'static {
+    /// Queues an Envelope for `recipient`. The ticket tells when it is durable.
+    fn put(
+        &self,
+        recipient: NoisePublic,
+        envelope: Bytes,
+        now_ms: u64,
+    ) -> Result<PutTicket, PutRefusal>;
+
+    /// Deletes a blob of `device`'s own inbox; any other id is ignored.
+    fn delete(&self, device: NoisePublic, blob: BlobId);
+
+    /// The next blobs of `device` after `after` in arrival order, a chunk of them. A bell of
+    /// [`Self::watch`] rings when there may be more than there were.
+    fn read(&self, device: NoisePublic, after: BlobId, now_ms: u64) -> StoreFuture<'_, Chunk>;
+
+    /// Rings `bell` on every insert into `device`'s inbox, for as long as the watch lives.
+    fn watch(&self, device: NoisePublic, bell: Arc<Notify>) -> InboxWatch;
+
+    /// Deletes a share of what has expired; true if there may be more.
+    fn expire(&self, now_ms: u64) -> bool;
+
+    /// What is stored, in numbers.
+    fn sums(&self) -> Sums;
+
+    /// Reads something small, to show that the store answers.
+    fn check(&self) -> StoreFuture<'_, ()>;
+
+    /// Writes what is queued and closes; later puts are answered with
+    /// [`StoreError::Closed`].
+    fn close(&self) -> StoreFuture<'_, ()>;
+}
+
+/// What a store answers later.
+pub(crate) type StoreFuture<'a, T> =
+    Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Names one blob to the device that it waits for. Opaque on the wire.
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) struct BlobId(u64);
+
+impl BlobId {
+    /// Before the first blob.
+    pub(crate) const START: Self = Self(0);
+
+    pub(crate) const fn from_u64(number: u64) -> Self {
+        Self(number)
+    }
+
+    pub(crate) const fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Debug for BlobId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("BlobId(..)")
+    }
+}
+
+/// One stored Envelope.
+#[derive(Clone, Eq, PartialEq)]
+pub(crate) struct Blob {
+    pub(crate) id: BlobId,
+    pub(crate) envelope: Bytes,
+}
+
+impl fmt::Debug for Blob {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Blob(..)")
+    }
+}
+
+/// Some blobs of an inbox, in arrival order.
+#[derive(Debug)]
+pub(crate) struct Chunk {
+    pub(crate) blobs: Vec<Blob>,
+    /// Everything up to here has been looked at: the last of `blobs`, or a later one that was
+    /// deleted meanwhile, or where the read started if nothing waits.
+    pub(crate) through: BlobId,
+}
+
+/// Tells when a put is durable.
+#[derive(Debug)]
+pub(crate) struct PutTicket(oneshot::Receiver<Result<(), StoreError>>);
+
+impl PutTicket {
+    fn new() -> (PutAnswer, Self) {
+        let (sender, receiver) = oneshot::channel();
+        (PutAnswer(sender), Self(receiver))
+    }
+
+    /// Waits for the commit.
+    pub(crate) async fn outcome(self) -> Result<(), StoreError> {
+        self.0.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// The outcome if it is known by now.
+    pub(crate) fn try_outcome(&mut self) -> Option<Result<(), StoreError>> {
+        match self.0.try_recv() {
+            Ok(outcome) => Some(outcome),
+            Err(oneshot::error::TryRecvError::Empty) => None,
+            Err(oneshot::error::TryRecvError::Closed) => Some(Err(StoreError::Closed)),
+        }
+    }
+}
+
+/// The store's end of a [`PutTicket`]. Dropping it unanswered counts as closed.
+#[derive(Debug)]
+struct PutAnswer(oneshot::Sender<Result<(), StoreError>>);
+
+impl PutAnswer {
+    fn tell(self, outcome: Result<(), StoreError>) {
+        // A session that has ended no longer listens, and its blob is stored all the same.
+        let _ = self.0.send(outcome);
+    }
+}
+
+/// Why a put isn't even queued.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum PutRefusal {
+    /// The inbox has no room.
+    InboxFull,
+    /// The relay has no room.
+    Unavailable,
+}
+
+/// Why a store doesn't do what it is asked. Carries no path and no content.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub(crate) enum StoreError {
+    /// The store is closed or closing.
+    #[error("the store is closed")]
+    Closed,
+    /// The disk has no room.
+    #[error("the disk is full")]
+    DiskFull,
+    /// The disk can't be read or written.
+    #[error("the disk doesn't answer")]
+    Io,
+    /// The database contradicts itself.
+    #[error("the database is damaged")]
+    Damaged,
+    /// Anything else that SQLite reports, with its extended code.
+    #[error("the database reports code {0}")]
+    Database(i32),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let rusqlite::Error::SqliteFailure(failure, _) = error else {
+            // Everything else is about the shape of a row, so the rows aren't ours.
+            return Self::Damaged;
+        };
+        match failure.code {
+            ErrorCode::DiskFull => Self::DiskFull,
+            ErrorCode::SystemIoFailure | ErrorCode::ReadOnly | ErrorCode::CannotOpen => Self::Io,
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => Self::Damaged,
+            _ => Self::Database(failure.extended_code),
+        }
+    }
+}
+
+/// Bounds and lifetimes that a store is opened with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StoreSettings {
+    pub(crate) limits: crate::limits::StoreLimits,
+    pub(crate) life_ms: u64,
+}
+
+/// A moment in whole Unix seconds, as stored.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Seconds(u32);
+
+impl Seconds {
+    fn at(now_ms: u64) -> Self {
+        Self(u32::try_from(now_ms / 1_000).unwrap_or(u32::MAX))
+    }
+
+    /// The end of a life that starts now, rounded so that no blob lives shorter than promised.
+    fn end_of_life(now_ms: u64, life_ms: u64) -> Self {
+        let end_ms = now_ms.saturating_add(life_ms);
+        Self(u32::try_from(end_ms.div_ceil(1_000)).unwrap_or(u32::MAX))
+    }
+
+    fn as_ms(self) -> u64 {
+        u64::from(self.0).saturating_mul(1_000)
+    }
+}

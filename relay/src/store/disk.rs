@@ -1,0 +1,57 @@
+//! How much room the disk has left.
+//!
+//! Owns: the one system call that asks. Where the system can't be asked, the floor doesn't
+//! apply and a full disk shows as a failed commit.
+
+use std::path::PathBuf;
+
+/// The floor of free space under the store (amendment 6).
+pub(super) struct DiskFloor {
+    folder: PathBuf,
+    free_bytes_min: u64,
+}
+
+impl DiskFloor {
+    pub(super) fn new(folder: PathBuf, free_bytes_min: u64) -> Self {
+        Self {
+            folder,
+            free_bytes_min,
+        }
+    }
+
+    /// Whether `bytes` more may be written.
+    pub(super) fn has_room_for(&self, bytes: u64) -> bool {
+        if self.free_bytes_min == 0 {
+            return true;
+        }
+        let needed = self.free_bytes_min.saturating_add(bytes);
+        self.free_bytes().is_none_or(|free| free >= needed)
+    }
+
+    #[cfg(unix)]
+    fn free_bytes(&self) -> Option<u64> {
+        let stat = rustix::fs::statvfs(&self.folder).ok()?;
+        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
+    #[cfg(not(unix))]
+    fn free_bytes(&self) -> Option<u64> {
+        let _ = &self.folder;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_floor_above_the_disk_leaves_no_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let floor = |bytes| DiskFloor::new(folder.path().to_owned(), bytes);
+        assert!(floor(0).has_room_for(u64::MAX));
+        assert!(floor(1).has_room_for(1));
+        #[cfg(unix)]
+        assert!(!floor(1 << 60).has_room_for(1));
+    }
+}

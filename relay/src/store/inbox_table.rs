@@ -1,0 +1,306 @@
+//! The rows of all inboxes, as the writer sees them.
+//!
+//! Owns: the SQL of `recipients` and `blobs`, the ids given to blobs, and the count and bytes
+//! per recipient, which change in the transaction of the blobs they count. Never does: commit.
+//!
+//! Invariants:
+//! - `recipients` has exactly the recipients that have blobs;
+//! - an id is given once: they are reserved in blocks, and a start begins after the last block.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use rusqlite::{Connection, Transaction, params};
+use sealpost_protocol::key::NoisePublic;
+
+use super::inboxes::{Inboxes, Removed, SharedInboxes, Waiting};
+use super::whole::Whole;
+use super::{PutAnswer, Seconds, StoreError, StoreOpenError};
+
+/// Ids per reservation: one extra row is written for so many blobs, and a restart skips no
+/// more than so many.
+const ID_BLOCK: u64 = 65_536;
+
+/// One Envelope on its way to the disk.
+pub(super) struct Put {
+    pub(super) recipient: NoisePublic,
+    pub(super) envelope: Bytes,
+    pub(super) bytes: u32,
+    pub(super) expires_at: Seconds,
+    pub(super) answer: PutAnswer,
+}
+
+/// The writes of the native door that share one transaction.
+#[derive(Default)]
+pub(super) struct InboxBatch {
+    pub(super) puts: Vec<Put>,
+    pub(super) removed: Vec<Removed>,
+}
+
+/// A row of `recipients`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Recipient {
+    row: i64,
+    blobs: u64,
+    bytes: u64,
+}
+
+/// What a commit changes in memory.
+pub(super) struct Applied {
+    first_id: u64,
+    ids_reserved: u64,
+    recipients: BTreeMap<NoisePublic, Option<Recipient>>,
+}
+
+/// The tables and what the writer knows of them.
+pub(super) struct InboxTable {
+    recipients: BTreeMap<NoisePublic, Recipient>,
+    next_recipient: i64,
+    next_id: u64,
+    ids_reserved: u64,
+}
+
+impl InboxTable {
+    /// Reads the tables once and fills `inboxes`.
+    pub(super) fn load(
+        connection: &Connection,
+        inboxes: &mut Inboxes,
+    ) -> Result<Self, StoreOpenError> {
+        let keys = load_recipients(connection)?;
+        let mut recipients = BTreeMap::new();
+        let mut statement = connection
+            .prepare("SELECT id, recipient, expires_at, length(envelope) FROM blobs ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let recipient_row: i64 = row.get(1)?;
+            let key = *keys.get(&recipient_row).ok_or(StoreOpenError::Damaged)?;
+            let waiting = Waiting {
+                id: row.get::<_, Whole>(0)?.0,
+                bytes: row.get(3)?,
+                expires_at: Seconds(row.get(2)?),
+            };
+            let fresh = Recipient {
+                row: recipient_row,
+                blobs: 0,
+                bytes: 0,
+            };
+            let recipient = recipients.entry(key).or_insert(fresh);
+            recipient.add(u64::from(waiting.bytes));
+            inboxes.restore(key, waiting);
+        }
+        let Whole(ids_reserved) =
+            connection.query_row("SELECT ids_reserved FROM meta", [], |row| row.get(0))?;
+        let next_recipient = keys
+            .last_key_value()
+            .map_or(1, |(row, _)| row.saturating_add(1));
+        // The next put writes a new reservation before it uses an id.
+        let next_id = ids_reserved.saturating_add(1);
+        Ok(Self {
+            recipients,
+            next_recipient,
+            next_id,
+            ids_reserved,
+        })
+    }
+
+    /// Writes a batch into the open transaction.
+    pub(super) fn apply(
+        &mut self,
+        transaction: &Transaction<'_>,
+        batch: &InboxBatch,
+    ) -> rusqlite::Result<Applied> {
+        let recipients = self.merge(batch);
+        for (key, after) in &recipients {
+            write_recipient(transaction, key, self.recipients.get(key), after.as_ref())?;
+        }
+        let (first_id, ids_reserved) = self.take_ids(transaction, batch.puts.len() as u64)?;
+        self.insert_blobs(transaction, batch, first_id, &recipients)?;
+        let mut ids: Vec<u64> = batch.removed.iter().map(|removed| removed.id).collect();
+        ids.sort_unstable();
+        let mut delete = transaction.prepare_cached("DELETE FROM blobs WHERE id = ?1")?;
+        for id in ids {
+            delete.execute([Whole(id)])?;
+        }
+        Ok(Applied {
+            first_id,
+            ids_reserved,
+            recipients,
+        })
+    }
+
+    /// The rows of all touched recipients as they will be; `None` where no blob is left.
+    fn merge(&mut self, batch: &InboxBatch) -> BTreeMap<NoisePublic, Option<Recipient>> {
+        let mut touched: BTreeMap<NoisePublic, Option<Recipient>> = BTreeMap::new();
+        for put in &batch.puts {
+            let known = self.recipients.get(&put.recipient).copied();
+            let entry = touched.entry(put.recipient).or_insert(known);
+            let recipient = entry.get_or_insert_with(|| {
+                let row = self.next_recipient;
+                self.next_recipient = row.saturating_add(1);
+                Recipient {
+                    row,
+                    blobs: 0,
+                    bytes: 0,
+                }
+            });
+            recipient.add(u64::from(put.bytes));
+        }
+        for removed in &batch.removed {
+            let known = self.recipients.get(&removed.recipient).copied();
+            let entry = touched.entry(removed.recipient).or_insert(known);
+            if let Some(recipient) = entry {
+                recipient.remove(u64::from(removed.bytes));
+            }
+        }
+        for entry in touched.values_mut() {
+            *entry = entry.filter(|recipient| recipient.blobs > 0);
+        }
+        touched
+    }
+
+    /// The first of `count` ids, and up to where ids are reserved. They count as given even
+    /// if the commit fails.
+    fn take_ids(
+        &mut self,
+        transaction: &Transaction<'_>,
+        count: u64,
+    ) -> rusqlite::Result<(u64, u64)> {
+        let first = self.next_id;
+        self.next_id = first.saturating_add(count);
+        if self.next_id.saturating_sub(1) <= self.ids_reserved {
+            return Ok((first, self.ids_reserved));
+        }
+        let reserved = self.next_id.saturating_add(ID_BLOCK);
+        transaction
+            .prepare_cached("UPDATE meta SET ids_reserved = ?1")?
+            .execute([Whole(reserved)])?;
+        Ok((first, reserved))
+    }
+
+    fn insert_blobs(
+        &self,
+        transaction: &Transaction<'_>,
+        batch: &InboxBatch,
+        first_id: u64,
+        recipients: &BTreeMap<NoisePublic, Option<Recipient>>,
+    ) -> rusqlite::Result<()> {
+        let mut insert = transaction.prepare_cached(
+            "INSERT INTO blobs (id, recipient, expires_at, envelope) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        for (id, put) in (first_id..).zip(&batch.puts) {
+            let row = recipients
+                .get(&put.recipient)
+                .copied()
+                .flatten()
+                .map_or(0, |one| one.row);
+            insert.execute(params![
+                Whole(id),
+                row,
+                put.expires_at.0,
+                put.envelope.as_ref()
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what a commit has made durable, then answers every put of the batch.
+    pub(super) fn committed(
+        &mut self,
+        batch: InboxBatch,
+        applied: Applied,
+        shared: &SharedInboxes,
+    ) {
+        for (key, after) in applied.recipients {
+            match after {
+                Some(recipient) => self.recipients.insert(key, recipient),
+                None => self.recipients.remove(&key),
+            };
+        }
+        self.ids_reserved = applied.ids_reserved;
+        let mut inboxes = shared.lock();
+        for (id, put) in (applied.first_id..).zip(&batch.puts) {
+            let waiting = Waiting {
+                id,
+                bytes: put.bytes,
+                expires_at: put.expires_at,
+            };
+            inboxes.insert(put.recipient, waiting, &put.envelope);
+        }
+        drop(inboxes);
+        for put in batch.puts {
+            put.answer.tell(Ok(()));
+        }
+    }
+}
+
+impl InboxBatch {
+    /// Gives back the room of every put and answers it; hands out the deletes, which are
+    /// tried again.
+    pub(super) fn failed(self, error: StoreError, shared: &SharedInboxes) -> Vec<Removed> {
+        let mut inboxes = shared.lock();
+        for put in &self.puts {
+            inboxes.release(put.recipient, put.bytes);
+        }
+        drop(inboxes);
+        for put in self.puts {
+            put.answer.tell(Err(error));
+        }
+        self.removed
+    }
+}
+
+impl Recipient {
+    fn add(&mut self, bytes: u64) {
+        self.blobs = self.blobs.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+
+    fn remove(&mut self, bytes: u64) {
+        self.blobs = self.blobs.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(bytes);
+    }
+}
+
+fn load_recipients(connection: &Connection) -> Result<BTreeMap<i64, NoisePublic>, StoreOpenError> {
+    let mut statement = connection.prepare("SELECT id, key FROM recipients")?;
+    let mut rows = statement.query([])?;
+    let mut keys = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        keys.insert(row.get(0)?, NoisePublic::from_bytes(row.get(1)?));
+    }
+    Ok(keys)
+}
+
+fn write_recipient(
+    transaction: &Transaction<'_>,
+    key: &NoisePublic,
+    before: Option<&Recipient>,
+    after: Option<&Recipient>,
+) -> rusqlite::Result<()> {
+    match (before, after) {
+        (None, None) => {}
+        (None, Some(new)) => {
+            transaction
+                .prepare_cached(
+                    "INSERT INTO recipients (id, key, blobs, bytes) VALUES (?1, ?2, ?3, ?4)",
+                )?
+                .execute(params![
+                    new.row,
+                    key.as_bytes(),
+                    Whole(new.blobs),
+                    Whole(new.bytes)
+                ])?;
+        }
+        (Some(_), Some(new)) => {
+            transaction
+                .prepare_cached("UPDATE recipients SET blobs = ?2, bytes = ?3 WHERE id = ?1")?
+                .execute(params![new.row, Whole(new.blobs), Whole(new.bytes)])?;
+        }
+        (Some(old), None) => {
+            transaction
+                .prepare_cached("DELETE FROM recipients WHERE id = ?1")?
+                .execute([old.row])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,579 @@
+//! All inboxes in memory: ids, sizes and lifetimes of what waits, never the Envelopes.
+//!
+//! Owns: quotas, arrival order, who is rung on an insert. It mirrors the database and is
+//! changed only after the commit. Pure but for the bells it rings: the clock is an argument.
+//!
+//! Invariants:
+//! - ids of an inbox ascend;
+//! - an inbox that holds nothing, reserves nothing and is watched by nobody has no entry;
+//! - the totals are the sums over all entries.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use sealpost_protocol::key::NoisePublic;
+use tokio::sync::Notify;
+
+use super::fresh::FreshBlobs;
+use super::{BlobId, PutRefusal, Seconds};
+use crate::limits::StoreLimits;
+
+/// Blobs and bytes of one chunk of [`Inboxes::after`]. The bytes bound what a session holds
+/// while its device doesn't read.
+const CHUNK_BLOBS_MAX: usize = 64;
+const CHUNK_BYTES_MAX: usize = 65_536;
+
+/// One blob without its Envelope, 16 bytes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Waiting {
+    pub(super) id: u64,
+    pub(super) bytes: u32,
+    pub(super) expires_at: Seconds,
+}
+
+/// A blob that has left its inbox and must leave the database.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Removed {
+    pub(super) recipient: NoisePublic,
+    pub(super) id: u64,
+    pub(super) bytes: u32,
+}
+
+/// A blob to deliver, with its Envelope if that is still in memory.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) id: BlobId,
+    pub(super) envelope: Option<Bytes>,
+}
+
+/// What is stored, in numbers that name nobody.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Sums {
+    pub(crate) blobs: u64,
+    pub(crate) bytes: u64,
+    pub(crate) inboxes: u64,
+    /// When the oldest waiting blob ends its life, in Unix milliseconds.
+    pub(crate) first_expiry_ms: Option<u64>,
+}
+
+/// One device's queue.
+#[derive(Default)]
+struct Inbox {
+    /// Invariant: ids ascend.
+    waiting: VecDeque<Waiting>,
+    bytes: u64,
+    /// Puts on their way to the disk count against the quota too.
+    reserved_blobs: u64,
+    reserved_bytes: u64,
+    bells: Vec<Arc<Notify>>,
+}
+
+impl Inbox {
+    fn blobs(&self) -> u64 {
+        self.waiting.len() as u64
+    }
+
+    fn is_filled(&self) -> bool {
+        !self.waiting.is_empty() || self.reserved_blobs > 0
+    }
+
+    fn is_idle(&self) -> bool {
+        !self.is_filled() && self.bells.is_empty()
+    }
+
+    fn remove_where(
+        &mut self,
+        mut gone: impl FnMut(&Waiting) -> bool,
+        mut tell: impl FnMut(Waiting),
+    ) {
+        let bytes = &mut self.bytes;
+        self.waiting.retain(|waiting| {
+            let gone = gone(waiting);
+            if gone {
+                *bytes = bytes.saturating_sub(u64::from(waiting.bytes));
+                tell(*waiting);
+            }
+            !gone
+        });
+    }
+
+    /// Gives memory back once a large queue has been drained.
+    fn shrink(&mut self) {
+        if self.waiting.is_empty() && self.waiting.capacity() > CHUNK_BLOBS_MAX {
+            self.waiting = VecDeque::new();
+        }
+    }
+}
+
+/// All queues of the relay.
+pub(super) struct Inboxes {
+    limits: StoreLimits,
+    inboxes: BTreeMap<NoisePublic, Inbox>,
+    fresh: FreshBlobs,
+    blobs: u64,
+    bytes: u64,
+    reserved_bytes: u64,
+    filled: u64,
+}
+
+impl Inboxes {
+    pub(super) fn new(limits: StoreLimits) -> Self {
+        Self {
+            limits,
+            inboxes: BTreeMap::new(),
+            fresh: FreshBlobs::default(),
+            blobs: 0,
+            bytes: 0,
+            reserved_bytes: 0,
+            filled: 0,
+        }
+    }
+
+    /// Reserves room for one blob. Whoever reserves must [`Self::insert`] or
+    /// [`Self::release`].
+    pub(super) fn reserve(&mut self, recipient: NoisePublic, bytes: u32) -> Result<(), PutRefusal> {
+        let bytes = u64::from(bytes);
+        let inbox = self.inboxes.get(&recipient);
+        let (blobs, used_bytes) = inbox.map_or((0, 0), |inbox| {
+            let blobs = inbox.blobs().saturating_add(inbox.reserved_blobs);
+            (blobs, inbox.bytes.saturating_add(inbox.reserved_bytes))
+        });
+        if blobs >= self.limits.inbox_blobs_max
+            || used_bytes.saturating_add(bytes) > self.limits.inbox_bytes_max
+        {
+            return Err(PutRefusal::InboxFull);
+        }
+        let total = self
+            .bytes
+            .saturating_add(self.reserved_bytes)
+            .saturating_add(bytes);
+        let is_new = !inbox.is_some_and(Inbox::is_filled);
+        if total > self.limits.total_bytes_max || (is_new && self.filled >= self.limits.inboxes_max)
+        {
+            return Err(PutRefusal::Unavailable);
+        }
+        self.change(recipient, |inbox| {
+            inbox.reserved_blobs = inbox.reserved_blobs.saturating_add(1);
+            inbox.reserved_bytes = inbox.reserved_bytes.saturating_add(bytes);
+        });
+        Ok(())
+    }
+
+    /// Gives back the room of a put that failed.
+    pub(super) fn release(&mut self, recipient: NoisePublic, bytes: u32) {
+        self.change(recipient, |inbox| {
+            inbox.reserved_blobs = inbox.reserved_blobs.saturating_sub(1);
+            inbox.reserved_bytes = inbox.reserved_bytes.saturating_sub(u64::from(bytes));
+        });
+    }
+
+    /// Turns a reservation into a waiting blob and rings.
+    pub(super) fn insert(&mut self, recipient: NoisePublic, waiting: Waiting, envelope: &Bytes) {
+        let is_watched = self.change(recipient, |inbox| {
+            inbox.reserved_blobs = inbox.reserved_blobs.saturating_sub(1);
+            inbox.reserved_bytes = inbox
+                .reserved_bytes
+                .saturating_sub(u64::from(waiting.bytes));
+            inbox.append(waiting);
+            for bell in &inbox.bells {
+                bell.notify_one();
+            }
+            !inbox.bells.is_empty()
+        });
+        if is_watched {
+            self.fresh.insert(waiting.id, envelope.clone());
+        }
+    }
+
+    /// Adds a blob that the database held at start.
+    pub(super) fn restore(&mut self, recipient: NoisePublic, waiting: Waiting) {
+        self.change(recipient, |inbox| inbox.append(waiting));
+    }
+
+    /// Takes a blob out of `recipient`'s inbox; nothing if it isn't there.
+    pub(super) fn remove(&mut self, recipient: NoisePublic, id: u64) -> Option<Removed> {
+        self.inboxes.get(&recipient)?;
+        let waiting = self.change(recipient, |inbox| {
+            let index = inbox
+                .waiting
+                .binary_search_by_key(&id, |waiting| waiting.id)
+                .ok()?;
+            let waiting = inbox.waiting.remove(index)?;
+            inbox.bytes = inbox.bytes.saturating_sub(u64::from(waiting.bytes));
+            inbox.shrink();
+            Some(waiting)
+        })?;
+        self.fresh.remove(id);
+        Some(Removed {
+            recipient,
+            id,
+            bytes: waiting.bytes,
+        })
+    }
+
+    /// Takes the expired blobs at the front of one inbox, so that they don't count.
+    pub(super) fn remove_expired_of(
+        &mut self,
+        recipient: NoisePublic,
+        now: Seconds,
+    ) -> Vec<Removed> {
+        let is_due = |inbox: &Inbox| inbox.waiting.front().is_some_and(|w| w.expires_at <= now);
+        if self.inboxes.get(&recipient).is_some_and(is_due) {
+            return self.expire_inbox(recipient, now);
+        }
+        Vec::new()
+    }
+
+    /// Takes expired blobs of whole inboxes until `enough` are taken; all of them if fewer.
+    pub(super) fn remove_expired(&mut self, now: Seconds, enough: usize) -> Vec<Removed> {
+        let is_due = |inbox: &Inbox| {
+            inbox
+                .waiting
+                .iter()
+                .any(|waiting| waiting.expires_at <= now)
+        };
+        let due = self.inboxes.iter().filter(|(_, inbox)| is_due(inbox));
+        let due: Vec<NoisePublic> = due.map(|(recipient, _)| *recipient).take(enough).collect();
+        let mut removed = Vec::new();
+        for recipient in due {
+            if removed.len() >= enough {
+                break;
+            }
+            removed.append(&mut self.expire_inbox(recipient, now));
+        }
+        removed
+    }
+
+    fn expire_inbox(&mut self, recipient: NoisePublic, now: Seconds) -> Vec<Removed> {
+        let mut removed = Vec::new();
+        self.change(recipient, |inbox| {
+            inbox.remove_where(
+                |waiting| waiting.expires_at <= now,
+                |gone| {
+                    removed.push(Removed {
+                        recipient,
+                        id: gone.id,
+                        bytes: gone.bytes,
+                    })
+                },
+            );
+            inbox.shrink();
+        });
+        for gone in &removed {
+            self.fresh.remove(gone.id);
+        }
+        removed
+    }
+
+    pub(super) fn watch(&mut self, device: NoisePublic, bell: Arc<Notify>) {
+        self.change(device, |inbox| inbox.bells.push(bell));
+    }
+
+    fn unwatch(&mut self, device: NoisePublic, bell: &Arc<Notify>) {
+        self.change(device, |inbox| {
+            inbox.bells.retain(|other| !Arc::ptr_eq(other, bell))
+        });
+    }
+
+    /// Runs `step` on one inbox and keeps totals and entries right, whatever it does.
+    fn change<T>(&mut self, recipient: NoisePublic, step: impl FnOnce(&mut Inbox) -> T) -> T {
+        let inbox = self.inboxes.entry(recipient).or_default();
+        let before = (
+            inbox.blobs(),
+            inbox.bytes,
+            inbox.reserved_bytes,
+            inbox.is_filled(),
+        );
+        let result = step(inbox);
+        let adjust = |total: &mut u64, from: u64, to: u64| {
+            *total = total.saturating_sub(from).saturating_add(to);
+        };
+        adjust(&mut self.blobs, before.0, inbox.blobs());
+        adjust(&mut self.bytes, before.1, inbox.bytes);
+        adjust(&mut self.reserved_bytes, before.2, inbox.reserved_bytes);
+        adjust(
+            &mut self.filled,
+            u64::from(before.3),
+            u64::from(inbox.is_filled()),
+        );
+        if inbox.is_idle() {
+            self.inboxes.remove(&recipient);
+        }
+        result
+    }
+
+    /// The next chunk of `device`'s inbox after `after`, without what has expired.
+    pub(super) fn after(&self, device: NoisePublic, after: BlobId, now: Seconds) -> Vec<Found> {
+        let Some(inbox) = self.inboxes.get(&device) else {
+            return Vec::new();
+        };
+        let start = inbox
+            .waiting
+            .partition_point(|waiting| waiting.id <= after.as_u64());
+        let mut bytes = 0_usize;
+        let mut found = Vec::new();
+        let live = inbox
+            .waiting
+            .range(start..)
+            .filter(|waiting| waiting.expires_at > now);
+        for waiting in live.take(CHUNK_BLOBS_MAX) {
+            bytes = bytes.saturating_add(waiting.bytes as usize);
+            if bytes > CHUNK_BYTES_MAX && !found.is_empty() {
+                break;
+            }
+            let envelope = self.fresh.find(waiting.id);
+            found.push(Found {
+                id: BlobId::from_u64(waiting.id),
+                envelope,
+            });
+        }
+        found
+    }
+
+    pub(super) fn sums(&self) -> Sums {
+        let fronts = self
+            .inboxes
+            .values()
+            .filter_map(|inbox| inbox.waiting.front());
+        Sums {
+            blobs: self.blobs,
+            bytes: self.bytes,
+            inboxes: self.filled,
+            first_expiry_ms: fronts.map(|waiting| waiting.expires_at.as_ms()).min(),
+        }
+    }
+}
+
+impl Inbox {
+    fn append(&mut self, waiting: Waiting) {
+        debug_assert!(
+            self.waiting.back().is_none_or(|last| last.id < waiting.id),
+            "ids of an inbox ascend"
+        );
+        self.bytes = self.bytes.saturating_add(u64::from(waiting.bytes));
+        self.waiting.push_back(waiting);
+    }
+}
+
+/// The inboxes as doors, reaper and writer share them.
+#[derive(Clone)]
+pub(super) struct SharedInboxes(Arc<Mutex<Inboxes>>);
+
+impl SharedInboxes {
+    pub(super) fn new(inboxes: Inboxes) -> Self {
+        Self(Arc::new(Mutex::new(inboxes)))
+    }
+
+    /// A thread that panicked under the lock has left totals that may be off by one blob,
+    /// which is no reason to stop delivering.
+    pub(super) fn lock(&self) -> MutexGuard<'_, Inboxes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn watch(&self, device: NoisePublic, bell: Arc<Notify>) -> InboxWatch {
+        self.lock().watch(device, Arc::clone(&bell));
+        InboxWatch {
+            inboxes: self.clone(),
+            device,
+            bell,
+        }
+    }
+}
+
+/// Keeps a bell in place; dropping it takes the bell away.
+pub(crate) struct InboxWatch {
+    inboxes: SharedInboxes,
+    device: NoisePublic,
+    bell: Arc<Notify>,
+}
+
+impl Drop for InboxWatch {
+    fn drop(&mut self) {
+        self.inboxes.lock().unwatch(self.device, &self.bell);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn key(byte: u8) -> NoisePublic {
+        NoisePublic::from_bytes([byte; 32])
+    }
+
+    fn waiting(id: u64, bytes: u32, expires_at: u32) -> Waiting {
+        Waiting {
+            id,
+            bytes,
+            expires_at: Seconds(expires_at),
+        }
+    }
+
+    fn ids(found: &[Found]) -> Vec<u64> {
+        found.iter().map(|found| found.id.as_u64()).collect()
+    }
+
+    #[test]
+    fn reservations_count_against_the_quota_and_come_back() {
+        let limits = StoreLimits {
+            inbox_blobs_max: 2,
+            ..StoreLimits::default()
+        };
+        let mut inboxes = Inboxes::new(limits);
+        assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
+        assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
+        assert_eq!(inboxes.reserve(key(1), 1), Err(PutRefusal::InboxFull));
+        assert_eq!(inboxes.reserve(key(2), 1), Ok(()));
+        inboxes.release(key(1), 1);
+        assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
+    }
+
+    #[test]
+    fn inboxes_and_total_bytes_have_caps_of_their_own() {
+        let limits = StoreLimits {
+            inboxes_max: 1,
+            total_bytes_max: 10,
+            ..StoreLimits::default()
+        };
+        let mut inboxes = Inboxes::new(limits);
+        assert_eq!(inboxes.reserve(key(1), 6), Ok(()));
+        assert_eq!(inboxes.reserve(key(2), 1), Err(PutRefusal::Unavailable));
+        assert_eq!(inboxes.reserve(key(1), 5), Err(PutRefusal::Unavailable));
+        assert_eq!(inboxes.reserve(key(1), 4), Ok(()));
+    }
+
+    #[test]
+    fn a_chunk_holds_at_least_one_blob_and_then_ends_at_its_bound() {
+        let mut inboxes = Inboxes::new(StoreLimits::default());
+        inboxes.restore(key(1), waiting(1, 70_000, 100));
+        inboxes.restore(key(1), waiting(2, 40_000, 100));
+        inboxes.restore(key(1), waiting(3, 40_000, 100));
+        let now = Seconds(0);
+        assert_eq!(ids(&inboxes.after(key(1), BlobId::START, now)), [1]);
+        assert_eq!(ids(&inboxes.after(key(1), BlobId::from_u64(1), now)), [2]);
+        assert_eq!(ids(&inboxes.after(key(1), BlobId::from_u64(2), now)), [3]);
+        assert!(inboxes.after(key(1), BlobId::from_u64(3), now).is_empty());
+    }
+
+    #[test]
+    fn expired_blobs_are_neither_found_nor_counted() {
+        let mut inboxes = Inboxes::new(StoreLimits {
+            inbox_blobs_max: 2,
+            ..StoreLimits::default()
+        });
+        inboxes.restore(key(1), waiting(1, 1, 10));
+        inboxes.restore(key(1), waiting(2, 1, 20));
+        assert_eq!(ids(&inboxes.after(key(1), BlobId::START, Seconds(10))), [2]);
+        assert_eq!(inboxes.reserve(key(1), 1), Err(PutRefusal::InboxFull));
+        let removed = inboxes.remove_expired_of(key(1), Seconds(10));
+        assert_eq!(
+            removed,
+            [Removed {
+                recipient: key(1),
+                id: 1,
+                bytes: 1
+            }]
+        );
+        assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
+    }
+
+    #[test]
+    fn an_idle_inbox_leaves_no_entry() {
+        let shared = SharedInboxes::new(Inboxes::new(StoreLimits::default()));
+        let watch = shared.watch(key(1), Arc::new(Notify::new()));
+        assert_eq!(shared.lock().inboxes.len(), 1);
+        drop(watch);
+        assert_eq!(shared.lock().inboxes.len(), 0);
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Put { key: u8, bytes: u32, fails: bool },
+        Remove { key: u8, id: u64 },
+        Expire { now: u32 },
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            4 => (0_u8..4, 0_u32..50, any::<bool>())
+                .prop_map(|(key, bytes, fails)| Step::Put { key, bytes, fails }),
+            3 => (0_u8..4, 0_u64..60).prop_map(|(key, id)| Step::Remove { key, id }),
+            1 => (0_u32..80).prop_map(|now| Step::Expire { now }),
+        ];
+        prop::collection::vec(step, 0..120)
+    }
+
+    proptest! {
+        /// Totals, quotas and contents agree with a list of (recipient, id, bytes).
+        #[test]
+        fn totals_agree_with_a_plain_list(steps in steps()) {
+            let limits = StoreLimits {
+                inbox_blobs_max: 8, inbox_bytes_max: 200, total_bytes_max: 400, inboxes_max: 3,
+                ..StoreLimits::default()
+            };
+            let mut inboxes = Inboxes::new(limits);
+            let mut model: Vec<(u8, u64, u32, u32)> = Vec::new();
+            let mut next_id = 1;
+            for step in steps {
+                match step {
+                    Step::Put { key: byte, bytes, fails } => {
+                        let mine = model.iter().filter(|row| row.0 == byte);
+                        let (count, sum) =
+                            mine.fold((0, 0), |(count, sum), row| (count + 1, sum + row.2));
+                        let total: u32 = model.iter().map(|row| row.2).sum();
+                        let others = (0..4)
+                            .filter(|other| model.iter().any(|row| row.0 == *other))
+                            .count();
+                        let expected = if count >= 8 || sum + bytes > 200 {
+                            Err(PutRefusal::InboxFull)
+                        } else if total + bytes > 400 || (count == 0 && others >= 3) {
+                            Err(PutRefusal::Unavailable)
+                        } else {
+                            Ok(())
+                        };
+                        prop_assert_eq!(inboxes.reserve(key(byte), bytes), expected);
+                        if expected.is_ok() && fails {
+                            inboxes.release(key(byte), bytes);
+                        } else if expected.is_ok() {
+                            let expires = next_id as u32 % 70;
+                            let row = waiting(next_id, bytes, expires);
+                            inboxes.insert(key(byte), row, &Bytes::new());
+                            model.push((byte, next_id, bytes, expires));
+                            next_id += 1;
+                        }
+                    }
+                    Step::Remove { key: byte, id } => {
+                        let index = model.iter().position(|row| row.0 == byte && row.1 == id);
+                        let removed = inboxes.remove(key(byte), id);
+                        prop_assert_eq!(removed.is_some(), index.is_some());
+                        if let Some(index) = index {
+                            model.remove(index);
+                        }
+                    }
+                    Step::Expire { now } => {
+                        let removed = inboxes.remove_expired(Seconds(now), usize::MAX);
+                        let before = model.len();
+                        model.retain(|row| row.3 > now);
+                        prop_assert_eq!(removed.len(), before - model.len());
+                    }
+                }
+                let sums = inboxes.sums();
+                prop_assert_eq!(sums.blobs, model.len() as u64);
+                prop_assert_eq!(sums.bytes, model.iter().map(|row| u64::from(row.2)).sum::<u64>());
+                prop_assert_eq!(inboxes.reserved_bytes, 0);
+                for byte in 0..4 {
+                    let found = inboxes.after(key(byte), BlobId::START, Seconds(0));
+                    let expected: Vec<u64> = model
+                        .iter()
+                        .filter(|row| row.0 == byte && row.3 > 0)
+                        .map(|row| row.1)
+                        .collect();
+                    prop_assert_eq!(ids(&found), expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The one thread that writes: group commit.
+//!
+//! Owns: the writing connection and the order of all commits. Everything that is queued goes
+//! into one transaction, and every put in it is answered after that transaction's commit.
+//! Deletes are in no hurry: they ride along with the next puts, or go alone after a short
+//! while. When nothing is queued, deleted space goes back to the file system.
+//!
+//! Never does: answer before the commit, read for a session, wait for a session.
+//!
+//! A later door adds a variant to [`Write`], a field to [`Batch`] and a table to [`Writer`];
+//! the thread, the batching and the failure handling stay as they are.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::StoreError;
+use super::disk::DiskFloor;
+use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
+use super::inboxes::{Removed, SharedInboxes};
+
+/// Bytes after which a batch is committed even if more is queued.
+const BATCH_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+
+/// Writes after which a batch is committed even if more is queued.
+const BATCH_WRITES_MAX: usize = 4_096;
+
+/// The longest wait for as many puts as the last batch had.
+const GATHER_MAX: Duration = Duration::from_micros(300);
+
+/// The longest that deletes wait for puts to ride along with.
+const DELETES_LINGER: Duration = Duration::from_millis(500);
+
+/// The silence after which space is given back.
+const TIDY_AFTER: Duration = Duration::from_secs(2);
+
+/// Pages given back to the file system at a time, so that a put never waits for long.
+const VACUUM_PAGES: u32 = 128;
+
+/// Free pages that stay in the file for the next puts.
+const FREE_PAGES_KEPT: u32 = 64;
+
+/// Free pages above which a slice is given back even while puts keep coming.
+const FREE_PAGES_MAX: u32 = 4_096;
+
+/// One change, of whichever door.
+pub(super) enum Write {
+    /// Stores a blob, and is waited for.
+    Put(Put),
+    /// Deletes blobs, and isn't.
+    Remove(Vec<Removed>),
+}
+
+/// What the writer is told.
+pub(super) enum Order {
+    Write(Write),
+    Close,
+}
+
+/// Everything that goes into one transaction.
+#[derive(Default)]
+struct Batch {
+    inbox: InboxBatch,
+    bytes: usize,
+    /// Its deletes have failed before, so a full batch of them isn't urgent.
+    is_retry: bool,
+}
+
+impl Batch {
+    /// Deletes to try again after a while.
+    fn retry(removed: Vec<Removed>) -> Self {
+        let inbox = InboxBatch {
+            puts: Vec::new(),
+            removed,
+        };
+        Self {
+            inbox,
+            bytes: 0,
+            is_retry: true,
+        }
+    }
+
+    fn add(&mut self, write: Write) {
+        match write {
+            Write::Put(put) => {
+                self.bytes = self.bytes.saturating_add(put.envelope.len());
+                self.inbox.puts.push(put);
+            }
+            Write::Remove(removed) => self.inbox.removed.extend(removed),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.inbox.puts.is_empty() && self.inbox.removed.is_empty()
+    }
+
+    /// Whether somebody waits for it.
+    fn is_urgent(&self) -> bool {
+        !self.inbox.puts.is_empty() || (self.is_full() && !self.is_retry)
+    }
+
+    fn is_full(&self) -> bool {
+        let writes = self
+            .inbox
+            .puts
+            .len()
+            .saturating_add(self.inbox.removed.len());
+        self.bytes >= BATCH_BYTES_MAX || writes >= BATCH_WRITES_MAX
+    }
+}
+
+/// How much free space there may be to give back.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Tidiness {
+    /// Nothing was written since the last look.
+    Tidy,
+    /// Something was.
+    Dirty,
+    /// A slice was given back and there is more.
+    Tidying,
+}
+
+/// The thread's state.
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    pub(super) inbox: InboxTable,
+    pub(super) shared: SharedInboxes,
+    pub(super) disk: DiskFloor,
+    pub(super) orders: Receiver<Order>,
+    /// Whether the last commit failed, so that a full disk is logged once and not per push.
+    pub(super) is_failing: bool,
+}
+
+/// What [`Writer::collect`] came back with.
+enum Collected {
+    Batch(Batch),
+    Silence,
+    Closed(Batch),
+}
+
+impl Writer {
+    /// Runs until the store closes.
+    pub(super) fn run(mut self) {
+        let mut pending = Batch::default();
+        let mut puts_last = 0;
+        let mut tidiness = Tidiness::Dirty;
+        loop {
+            match self.collect(pending, puts_last, tidiness) {
+                Collected::Batch(batch) => {
+                    puts_last = batch.inbox.puts.len();
+                    tidiness = Tidiness::Dirty;
+                    pending = self.commit(batch);
+                }
+                Collected::Silence => {
+                    tidiness = self.tidy(tidiness);
+                    pending = Batch::default();
+                }
+                Collected::Closed(batch) => {
+                    if !batch.is_empty() {
+                        self.commit(batch);
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Waits for something to commit, then takes what else is queued.
+    fn collect(&self, mut batch: Batch, puts_last: usize, tidiness: Tidiness) -> Collected {
+        let linger_until = deadline(DELETES_LINGER);
+        while !batch.is_urgent() {
+            let order = match (batch.is_empty(), tidiness) {
+                (true, Tidiness::Tidy) => self
+                    .orders
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+                (true, Tidiness::Dirty) => self.orders.recv_timeout(TIDY_AFTER),
+                (true, Tidiness::Tidying) => self.orders.recv_timeout(Duration::ZERO),
+                (false, _) => self.orders.recv_timeout(time_until(linger_until)),
+            };
+            match order {
+                Ok(Order::Write(write)) => batch.add(write),
+                Ok(Order::Close) | Err(RecvTimeoutError::Disconnected) => {
+                    return Collected::Closed(batch);
+                }
+                Err(RecvTimeoutError::Timeout) if batch.is_empty() => return Collected::Silence,
+                Err(RecvTimeoutError::Timeout) => return Collected::Batch(batch),
+            }
+        }
+        self.gather(batch, puts_last)
+    }
+
+    /// Takes everything queued. After a batch of several, waits a moment for as many again:
+    /// they are on their way, and one sync for all is cheaper than one for the first.
+    fn gather(&self, mut batch: Batch, puts_last: usize) -> Collected {
+        let gather_until = deadline(GATHER_MAX);
+        while !batch.is_full() {
+            let order = match self.orders.try_recv() {
+                Ok(order) => order,
+                Err(_) if puts_last > 1 && batch.inbox.puts.len() < puts_last => {
+                    match self.orders.recv_timeout(time_until(gather_until)) {
+                        Ok(order) => order,
+                        Err(_) => break,
+                    }
+                }
+                Err(_) => break,
+            };
+            match order {
+                Order::Write(write) => batch.add(write),
+                Order::Close => return Collected::Closed(batch),
+            }
+        }
+        Collected::Batch(batch)
+    }
+
+    /// Commits a batch and answers it. Returns the deletes that have to be tried again.
+    fn commit(&mut self, mut batch: Batch) -> Batch {
+        if !batch.inbox.puts.is_empty() && !self.disk.has_room_for(batch.bytes as u64) {
+            self.note_failure(StoreError::DiskFull);
+            let removed = batch.inbox.failed(StoreError::DiskFull, &self.shared);
+            batch = Batch::retry(removed);
+            if batch.is_empty() {
+                return batch;
+            }
+        }
+        match self.write(&batch) {
+            Ok(applied) => {
+                if !batch.inbox.puts.is_empty() && std::mem::take(&mut self.is_failing) {
+                    tracing::info!("the store takes pushes again");
+                }
+                self.inbox.committed(batch.inbox, applied, &self.shared);
+                Batch::default()
+            }
+            Err(error) => {
+                let error = StoreError::from(error);
+                self.note_failure(error);
+                self.free_log();
+                Batch::retry(batch.inbox.failed(error, &self.shared))
+            }
+        }
+    }
+
+    fn write(&mut self, batch: &Batch) -> rusqlite::Result<Applied> {
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let applied = self.inbox.apply(&transaction, &batch.inbox)?;
+        if !batch.inbox.removed.is_empty() && free_pages(&transaction)? > FREE_PAGES_MAX {
+            vacuum(&transaction, VACUUM_PAGES)?;
+        }
+        transaction.commit()?;
+        Ok(applied)
+    }
+
+    fn note_failure(&mut self, error: StoreError) {
+        if !std::mem::replace(&mut self.is_failing, true) {
+            tracing::warn!(%error, "pushes are refused until the store can be written again");
+        }
+    }
+
+    /// Moves the log into the file, so that a full disk has room for deletes again.
+    fn free_log(&self) {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        if let Err(error) = self.connection.query_row(checkpoint, [], |_| Ok(())) {
+            let error = StoreError::from(error);
+            tracing::debug!(%error, "the write-ahead log stays for now");
+        }
+    }
+
+    /// Gives a slice of free pages back, and moves the log into the file after the last one,
+    /// because only then the file gets shorter.
+    fn tidy(&self, tidiness: Tidiness) -> Tidiness {
+        match self.vacuum_slice() {
+            Ok(true) => return Tidiness::Tidying,
+            Ok(false) if tidiness == Tidiness::Tidying => self.free_log(),
+            Ok(false) => {}
+            Err(error) => {
+                let error = StoreError::from(error);
+                tracing::debug!(%error, "free pages stay for now");
+            }
+        }
+        Tidiness::Tidy
+    }
+
+    /// Gives one slice back; false if there is none.
+    fn vacuum_slice(&self) -> rusqlite::Result<bool> {
+        let spare = free_pages(&self.connection)?.saturating_sub(FREE_PAGES_KEPT);
+        if spare == 0 {
+            return Ok(false);
+        }
+        vacuum(&self.connection, spare.min(VACUUM_PAGES))?;
+        Ok(true)
+    }
+}
+
+fn free_pages(connection: &Connection) -> rusqlite::Result<u32> {
+    connection
+        .prepare_cached("PRAGMA freelist_count")?
+        .query_row([], |row| row.get(0))
+}
+
+/// The pragma frees a page per step, so it has to be stepped to its end.
+fn vacuum(connection: &Connection, pages: u32) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+    let mut steps = statement.query([])?;
+    while steps.next()?.is_some() {}
+    Ok(())
+}
+
+fn deadline(after: Duration) -> Option<Instant> {
+    Instant::now().checked_add(after)
+}
+
+fn time_until(deadline: Option<Instant>) -> Duration {
+    deadline.map_or(Duration::ZERO, |end| {
+        end.saturating_duration_since(Instant::now())
+    })
+}
