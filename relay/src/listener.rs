@@ -1,0 +1,180 @@
+//! Ports: opening them, and telling why one can't be opened.
+//!
+//! Owns: sockets that accept. Never does: look at or format the address of a peer.
+
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::start_error::StartError;
+
+/// Connections that may wait to be accepted.
+const BACKLOG: i32 = 1_024;
+
+/// The pause after a failed accept, such as when no file descriptor is left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// One of the ports of a relay.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Port {
+    /// Where Receive Sessions arrive.
+    Receive,
+    /// Where Push Sessions arrive.
+    Push,
+    /// Where the relay's health is asked for.
+    Health,
+}
+
+impl fmt::Display for Port {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Receive => "receive",
+            Self::Push => "push",
+            Self::Health => "health",
+        })
+    }
+}
+
+/// Opens a port. The unspecified IPv6 address takes IPv4 connections too, and stands for the
+/// unspecified IPv4 address on a machine without IPv6.
+pub(crate) fn listen(port: Port, address: SocketAddr) -> Result<TcpListener, StartError> {
+    let opened = match open(address) {
+        Err(error) if is_everywhere(address) && is_without_ipv6(&error) => {
+            open(SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port())))
+        }
+        opened => opened,
+    };
+    opened.map_err(|error| start_error(port, address.port(), error.kind()))
+}
+
+fn open(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
+    if is_everywhere(address) {
+        socket.set_only_v6(false)?;
+    }
+    // On Unix this only skips the wait after a restart; on Windows it would let another
+    // program take the port over.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&SockAddr::from(address))?;
+    socket.listen(BACKLOG)?;
+    TcpListener::from_std(socket.into())
+}
+
+fn is_everywhere(address: SocketAddr) -> bool {
+    address.is_ipv6() && address.ip().is_unspecified()
+}
+
+fn is_without_ipv6(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported
+    ) || error.raw_os_error() == Some(ADDRESS_FAMILY_NOT_SUPPORTED)
+}
+
+/// Has no [`io::ErrorKind`] of its own.
+#[cfg(target_os = "linux")]
+const ADDRESS_FAMILY_NOT_SUPPORTED: i32 = 97;
+#[cfg(windows)]
+const ADDRESS_FAMILY_NOT_SUPPORTED: i32 = 10_047;
+#[cfg(not(any(target_os = "linux", windows)))]
+const ADDRESS_FAMILY_NOT_SUPPORTED: i32 = 47;
+
+fn start_error(port: Port, number: u16, kind: io::ErrorKind) -> StartError {
+    match kind {
+        io::ErrorKind::AddrInUse => StartError::PortInUse { port, number },
+        io::ErrorKind::PermissionDenied => StartError::PortForbidden { port, number },
+        io::ErrorKind::AddrNotAvailable => StartError::AddressUnavailable { port },
+        kind => StartError::Listen { port, kind },
+    }
+}
+
+/// The port a listener got.
+pub(crate) fn number_of(port: Port, listener: &TcpListener) -> Result<u16, StartError> {
+    let address = listener.local_addr();
+    address
+        .map(|address| address.port())
+        .map_err(|error| StartError::Listen {
+            port,
+            kind: error.kind(),
+        })
+}
+
+/// Accepts the next connection, however many attempts fail before: a relay that is out of
+/// file descriptors serves again as soon as one is free.
+pub(crate) async fn accept(listener: &TcpListener) -> TcpStream {
+    let mut is_failing = false;
+    loop {
+        match listener.accept().await {
+            // The address of the peer ends here.
+            Ok((stream, _)) => return stream,
+            Err(error) if is_of_one_connection(error.kind()) => {}
+            Err(error) => {
+                if !std::mem::replace(&mut is_failing, true) {
+                    let kind = error.kind();
+                    tracing::warn!(%kind, "connections can't be accepted for now");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn is_of_one_connection(kind: io::ErrorKind) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(
+        kind,
+        ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::everywhere;
+
+    #[tokio::test]
+    async fn one_port_takes_both_families() {
+        let listener = listen(Port::Push, everywhere(0)).unwrap();
+        let number = number_of(Port::Push, &listener).unwrap();
+        for host in ["127.0.0.1", "::1"] {
+            let connected = TcpStream::connect((host, number)).await;
+            let is_missing = host == "::1" && std::fs::read("/proc/net/if_inet6").is_err();
+            assert!(connected.is_ok() || is_missing, "{host}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_port_in_use_is_named() {
+        let first = listen(Port::Receive, everywhere(0)).unwrap();
+        let number = number_of(Port::Receive, &first).unwrap();
+        for address in [
+            everywhere(number),
+            SocketAddr::from(([127, 0, 0, 1], number)),
+        ] {
+            let error = listen(Port::Push, address).unwrap_err();
+            assert_eq!(
+                error,
+                StartError::PortInUse {
+                    port: Port::Push,
+                    number
+                }
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn an_address_of_another_machine_is_told() {
+        let error = listen(Port::Push, "192.0.2.1:0".parse().unwrap()).unwrap_err();
+        assert_eq!(error, StartError::AddressUnavailable { port: Port::Push });
+    }
+}

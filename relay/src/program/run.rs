@@ -1,0 +1,145 @@
+//! `run`: the relay until somebody stops it.
+
+use std::sync::Arc;
+
+use sealpost_relay::{Config, Relay, SystemClock};
+use tokio::runtime::Runtime;
+use tracing::level_filters::LevelFilter;
+
+use super::arguments::RunOptions;
+use super::explanation::Explanation;
+use super::print;
+use super::setup::Setup;
+
+/// Runs the relay.
+pub(crate) fn run(options: &RunOptions) -> Result<(), Explanation> {
+    let mut setup = Setup::load(
+        &options.place,
+        &[
+            (
+                "--listen-receive",
+                "relay.listen_receive",
+                options.listen_receive.as_deref(),
+            ),
+            (
+                "--listen-push",
+                "relay.listen_push",
+                options.listen_push.as_deref(),
+            ),
+            (
+                "--listen-health",
+                "relay.listen_health",
+                options.listen_health.as_deref(),
+            ),
+        ],
+    )?;
+    setup.config.dev_mode |= options.dev;
+    setup.config.reset_store |= options.reset_store;
+    start_log(options, &setup.config);
+    raise_file_limit();
+    let runtime = Runtime::new().map_err(|error| Explanation::runtime(&error))?;
+    runtime.block_on(serve(&setup))
+}
+
+async fn serve(setup: &Setup) -> Result<(), Explanation> {
+    let stop = stop_signal().map_err(|error| Explanation::runtime(&error))?;
+    let key = setup.key()?;
+    let relay = Relay::start(setup.config.clone(), key, Arc::new(SystemClock))
+        .await
+        .map_err(|error| Explanation::start(&setup.config.store_path, &error))?;
+    print_start(setup, &relay)?;
+    stop.await;
+    print("Stopping; press Ctrl+C again to stop at once.")?;
+    let at_once = stop_signal().map_err(|error| Explanation::runtime(&error))?;
+    tokio::select! {
+        () = relay.stop() => print("Stopped."),
+        () = at_once => print("Stopped at once."),
+    }
+}
+
+fn print_start(setup: &Setup, relay: &Relay) -> Result<(), Explanation> {
+    let ports = relay.ports();
+    print("The relay is running.")?;
+    print(format!("  Receive port: {}", ports.receive))?;
+    print(format!("  Push port:    {}", ports.push))?;
+    match ports.health {
+        Some(port) => print(format!("  Health:       http://localhost:{port}/healthz"))?,
+        None => print("  Health:       off")?,
+    }
+    print(format!("  Key file:     {}", setup.key_path.display()))?;
+    print(format!(
+        "  Data:         {}",
+        setup.config.store_path.display()
+    ))?;
+    if let Ok(address) = relay.address("HOST") {
+        print(format!(
+            "  Address:      {}",
+            address.to_text().replace("@host:", "@HOST:")
+        ))?;
+        print("                (put the name or IP address of this machine in place of HOST)")?;
+    }
+    print("Stop it with Ctrl+C.")
+}
+
+/// Logs to standard output. Development mode logs decisions too, and still nothing that
+/// names a device.
+fn start_log(options: &RunOptions, config: &Config) {
+    let default = if config.dev_mode {
+        LevelFilter::DEBUG
+    } else {
+        LevelFilter::INFO
+    };
+    let level = options.log.unwrap_or(default);
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_ansi(false)
+        .with_writer(std::io::stdout)
+        .init();
+    if config.dev_mode {
+        tracing::warn!("development mode is on; don't run a relay for others this way");
+    }
+}
+
+/// Lets the relay hold as many connections as the system allows this user.
+#[cfg(unix)]
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    );
+    if raised.is_err() {
+        tracing::debug!("the limit of open files stays as it was");
+    }
+}
+
+#[cfg(not(unix))]
+fn raise_file_limit() {}
+
+/// Resolves when somebody asks the program to stop.
+#[cfg(unix)]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        // Without a handler the program can only be ended from outside.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    })
+}

@@ -1,0 +1,249 @@
+//! A relay inside a process: starting it, asking it, stopping it.
+//!
+//! Owns: the order of both. Starting opens the ports first and the store second, so that a
+//! port in use is told before anything on disk is touched; stopping follows the four steps of
+//! specification 2.10.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sealpost_protocol::address::{AddressError, RelayAddress};
+use sealpost_protocol::key::{NoisePublic, NoiseSecret};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::doors::native::{NativeDoor, SessionKind};
+use crate::health;
+use crate::listener::{Port, listen, number_of};
+use crate::start_error::StartError;
+use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings};
+
+/// A running relay. Dropping it ends it at once; [`Relay::stop`] ends it in order.
+pub struct Relay {
+    public_key: NoisePublic,
+    ports: Ports,
+    life_ms: u64,
+    drain: Duration,
+    door: Arc<NativeDoor>,
+    store: Arc<dyn InboxStore>,
+    stop: CancellationToken,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// The ports a relay got.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ports {
+    /// Where Receive Sessions arrive.
+    pub receive: u16,
+    /// Where Push Sessions arrive.
+    pub push: u16,
+    /// Where `/healthz` answers, if anywhere.
+    pub health: Option<u16>,
+}
+
+/// What a relay holds and does, in numbers that name nobody.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Numbers {
+    /// Open connections on the receive and push ports.
+    pub connections: u64,
+    /// Devices that are connected to receive, once per session.
+    pub receive_sessions: u64,
+    /// Blobs that wait.
+    pub blobs: u64,
+    /// Bytes of their Envelopes.
+    pub bytes: u64,
+    /// Inboxes in which something waits.
+    pub inboxes: u64,
+    /// When the oldest waiting blob arrived, in Unix milliseconds.
+    pub oldest_ms: Option<u64>,
+}
+
+/// How often the rates of silent recipients are forgotten.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The pause between two shares of expired blobs, for pushes to come through.
+const REAP_PAUSE: Duration = Duration::from_millis(20);
+
+impl Relay {
+    /// Starts a relay and returns once it listens.
+    ///
+    /// # Errors
+    ///
+    /// Tells which port can't be opened, or why the store can't. Nothing is left running.
+    pub async fn start(
+        config: Config,
+        key: NoiseSecret,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        config.check()?;
+        let listeners = Listeners::open(&config)?;
+        let ports = listeners.ports()?;
+        let public_key = key.public();
+        let store: Arc<dyn InboxStore> = Arc::new(open_store(&config).await?);
+        let door = NativeDoor::new(key, Arc::clone(&store), Arc::clone(&clock), config.sessions);
+        let stop = CancellationToken::new();
+        let reaper = reap(Arc::clone(&store), clock, config.reap_interval);
+        let mut tasks = vec![
+            spawn_until(&stop, reaper),
+            spawn_until(&stop, sweep(Arc::clone(&door))),
+        ];
+        if let Some(listener) = listeners.health {
+            let stopped = stop.clone().cancelled_owned();
+            let serving = health::serve(listener, Arc::clone(&store), config.dev_mode, stopped);
+            tasks.push(tokio::spawn(serving));
+        }
+        door.serve(SessionKind::Receive, listeners.receive);
+        door.serve(SessionKind::Push, listeners.push);
+        tracing::info!("relay started");
+        let (life_ms, drain) = (config.life_ms, config.shutdown_drain);
+        Ok(Self {
+            public_key,
+            ports,
+            life_ms,
+            drain,
+            door,
+            store,
+            stop,
+            tasks,
+        })
+    }
+
+    /// The ports it listens on.
+    pub fn ports(&self) -> Ports {
+        self.ports
+    }
+
+    /// The key that devices know it by.
+    pub fn public_key(&self) -> NoisePublic {
+        self.public_key
+    }
+
+    /// What it holds at this moment.
+    pub fn numbers(&self) -> Numbers {
+        let sums = self.store.sums();
+        Numbers {
+            connections: self.door.connections(),
+            receive_sessions: self.door.receive_sessions(),
+            blobs: sums.blobs,
+            bytes: sums.bytes,
+            inboxes: sums.inboxes,
+            oldest_ms: sums
+                .first_expiry_ms
+                .map(|end_ms| end_ms.saturating_sub(self.life_ms)),
+        }
+    }
+
+    /// The address to give to devices, if they reach this machine as `host`.
+    ///
+    /// # Errors
+    ///
+    /// Tells what is wrong with the host.
+    pub fn address(&self, host: &str) -> Result<RelayAddress, AddressError> {
+        RelayAddress::new(self.public_key, host, self.ports.receive, self.ports.push)
+    }
+
+    /// Stops: no new connections, then writes in progress are committed and answered, then
+    /// all sessions end, then the store is closed.
+    pub async fn stop(mut self) {
+        self.stop.cancel();
+        self.door.stop(self.drain).await;
+        for task in self.tasks.drain(..) {
+            task.abort();
+            let _ = task.await;
+        }
+        if let Err(error) = self.store.close().await {
+            tracing::error!(%error, "the store has not closed in order");
+        }
+        tracing::info!("relay stopped");
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        self.door.cancel();
+    }
+}
+
+impl fmt::Debug for Relay {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Relay")
+            .field("ports", &self.ports)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The sockets of a relay that is about to start.
+struct Listeners {
+    receive: TcpListener,
+    push: TcpListener,
+    health: Option<TcpListener>,
+}
+
+impl Listeners {
+    fn open(config: &Config) -> Result<Self, StartError> {
+        let health = config
+            .listen_health
+            .map(|address| listen(Port::Health, address));
+        Ok(Self {
+            receive: listen(Port::Receive, config.listen_receive)?,
+            push: listen(Port::Push, config.listen_push)?,
+            health: health.transpose()?,
+        })
+    }
+
+    fn ports(&self) -> Result<Ports, StartError> {
+        let health = self
+            .health
+            .as_ref()
+            .map(|listener| number_of(Port::Health, listener));
+        Ok(Ports {
+            receive: number_of(Port::Receive, &self.receive)?,
+            push: number_of(Port::Push, &self.push)?,
+            health: health.transpose()?,
+        })
+    }
+}
+
+async fn open_store(config: &Config) -> Result<SqliteStore, StoreOpenError> {
+    let path = config.store_path.clone();
+    let settings = StoreSettings {
+        limits: config.store,
+        life_ms: config.life_ms,
+    };
+    let reset = config.reset_store;
+    let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&path, settings, reset));
+    opening.await.unwrap_or(Err(StoreOpenError::Damaged))
+}
+
+fn spawn_until(
+    stop: &CancellationToken,
+    work: impl Future<Output = ()> + Send + 'static,
+) -> JoinHandle<()> {
+    let stop = stop.clone();
+    tokio::spawn(async move {
+        let _ = stop.run_until_cancelled(work).await;
+    })
+}
+
+/// Deletes what has expired, at start and then at every interval.
+async fn reap(store: Arc<dyn InboxStore>, clock: Arc<dyn Clock>, interval: Duration) {
+    loop {
+        while store.expire(clock.now_ms()) {
+            tokio::time::sleep(REAP_PAUSE).await;
+        }
+        tokio::time::sleep(interval).await;
+    }
+}
+
+async fn sweep(door: Arc<NativeDoor>) {
+    loop {
+        tokio::time::sleep(SWEEP_INTERVAL).await;
+        door.sweep();
+    }
+}
