@@ -144,7 +144,8 @@ connection-no-answer = Keine Antwort: keine Verbindung über { $relay }
 connection-something-else = Was dort antwortet, ist kein Relay: keine Verbindung über { $relay }
 connection-wrong-key = Ein anderes Relay antwortet, und ihm wurde nichts gegeben: keine Verbindung über { $relay }
 connection-no-relay = Diese Gruppe hat noch kein Relay
-connection-offline = Dieser Computer ist offline
+connection-lost = Die Verbindung zu { $relay } ist abgebrochen; neuer Versuch läuft
+connection-unavailable = { $relay } kann gerade niemanden bedienen; neuer Versuch läuft
 connection-unsupported = Das Relay braucht eine andere Version von Sealpost: keine Verbindung über { $relay }
 
 ## Messages
@@ -264,6 +265,7 @@ keychain-other-profile = Die Schlüssel im Schlüsselbund gehören zu einem ande
     .why = Die Daten hier und der Eintrag im Schlüsselbund passen nicht zusammen, etwa nach dem Kopieren eines Datenverzeichnisses.
     .action = Bring das Datenverzeichnis oder den Schlüsselbund zurück, die zusammengehören, und versuch es noch einmal.
 keychain-trying = Der Schlüsselbund wird gefragt …
+keychain-still = Um { $time } noch einmal versucht: immer noch dasselbe.
 keychain-use-passphrase = Stattdessen eine Passphrase benutzen
 keychain-data-safe = Deine Gruppen und Nachrichten sind unberührt und bleiben zu, bis die Schlüssel wieder da sind.
 passphrase-title = Sealpost entsperren
@@ -414,6 +416,9 @@ error-relay-needed = Dieser Code nennt kein Relay
 error-relay-port-in-use = Ein anderes Programm benutzt Port { NUMBER($port, useGrouping: 0) }
     .why = Das Relay auf diesem Computer braucht seine Ports für sich. Oft ist es ein anderes Relay, das noch läuft.
     .action = Beende das andere Programm und schalte das Relay dann wieder ein.
+error-relay-port-forbidden = Das Relay darf Port { NUMBER($port, useGrouping: 0) } nicht benutzen
+    .why = Das System hält diesen Port für andere frei.
+    .action = Diesem Benutzer den Port erlauben, dann das Relay wieder einschalten.
 error-relay-data-not-writable = Das Relay kann seine Daten nicht schreiben
     .why = Ihr Verzeichnis gehört jemand anderem, ist schreibgeschützt, oder die Platte ist voll.
     .action = Behebe das und schalte das Relay dann wieder ein. Was es aufbewahrt hat, ist noch da.

@@ -143,7 +143,8 @@ connection-no-answer = { $relay } doesn’t answer
 connection-something-else = What answers at { $relay } is not a relay
 connection-wrong-key = Another relay answers at { $relay }; nothing was given to it
 connection-no-relay = This group has no relay yet
-connection-offline = This computer is offline
+connection-lost = The connection to { $relay } broke off; trying again
+connection-unavailable = { $relay } can’t serve anybody right now; trying again
 connection-unsupported = The relay at { $relay } needs another version of Sealpost
 
 ## Messages
@@ -253,6 +254,7 @@ keychain-other-profile = The keys in the keychain belong to another profile
     .why = The data here and the item in the keychain don’t fit together, as after copying a data directory.
     .action = Bring back the data directory or the keychain that belong together, and try again.
 keychain-trying = Asking the keychain…
+keychain-still = Tried again at { $time }: still the same.
 keychain-use-passphrase = Use a passphrase instead
 keychain-data-safe = Your groups and messages are untouched, and stay closed until the keys are back.
 passphrase-title = Unlock Sealpost
@@ -403,6 +405,9 @@ error-relay-needed = This code names no relay
 error-relay-port-in-use = Another program uses port { NUMBER($port, useGrouping: 0) }
     .why = The relay on this computer needs its ports for itself. Often it is another relay that was left running.
     .action = Stop the other program, then switch the relay on again.
+error-relay-port-forbidden = The relay may not use port { NUMBER($port, useGrouping: 0) }
+    .why = The system keeps this port for others.
+    .action = Let this user open it, then switch the relay on again.
 error-relay-data-not-writable = The relay can’t write its data
     .why = Its directory belongs to somebody else, is read-only, or the disk is full.
     .action = Mend that, then switch the relay on again. What it held is still there.

@@ -87,8 +87,12 @@ pub enum AppErrorCode {
     ProfileTooNew,
     /// The relay's address can't be read; `part` says where.
     RelayAddressInvalid,
+    /// The relay's folder can't be written.
+    RelayDataNotWritable,
     /// The pairing token names no relay and none was given.
     RelayNeeded,
+    /// This user may not open `port`.
+    RelayPortForbidden,
     /// Another program uses `port`.
     RelayPortInUse,
     /// The relay's own data can't be opened.

@@ -3,15 +3,17 @@
 import type { ConnectReason } from "./bindings/ConnectReason";
 import type { GroupView } from "./bindings/GroupView";
 import { cleanName } from "./names";
+import { isJoining } from "./state.svelte";
 import { t } from "./text";
 
 const reasonKeys: Record<ConnectReason, string> = {
   nameNotFound: "connection-name-not-found",
   noAnswer: "connection-no-answer",
   noRelay: "connection-no-relay",
-  offline: "connection-offline",
+  lost: "connection-lost",
   refused: "connection-refused",
   somethingElse: "connection-something-else",
+  unavailable: "connection-unavailable",
   wrongKey: "connection-wrong-key",
 };
 
@@ -44,6 +46,16 @@ export function connectionSentence(group: GroupView): string {
   if (state === "connecting") return t("connection-connecting", { relay });
   if (state === "unsupported") return t("connection-unsupported", { relay });
   return t(reason === null ? "connection-disconnected" : reasonKeys[reason], { relay });
+}
+
+/** The line under a group's name in the list: only trouble is worth more than its size. */
+export function groupLine(group: GroupView): string {
+  if (isJoining(group)) return t("status-joining");
+  if (group.status !== "member") return connectionSentence(group);
+  const { state } = group.connection;
+  if (state === "connected") return t("group-devices", { count: memberCount(group) });
+  if (state === "connecting") return t("connection-short-connecting");
+  return t(state === "unsupported" ? "connection-short-unsupported" : "connection-short-none");
 }
 
 /** How many members there are, this device included. */

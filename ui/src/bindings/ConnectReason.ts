@@ -3,4 +3,4 @@
 /**
  * Why a relay isn't reached.
  */
-export type ConnectReason = "nameNotFound" | "refused" | "noAnswer" | "somethingElse" | "wrongKey" | "noRelay" | "offline";
+export type ConnectReason = "nameNotFound" | "refused" | "noAnswer" | "somethingElse" | "wrongKey" | "noRelay" | "unavailable" | "lost";

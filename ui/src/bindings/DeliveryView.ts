@@ -16,7 +16,7 @@ state: DeliveryState,
  */
 onRelay: number, 
 /**
- * How many recipients there were.
+ * How many recipients there are; who left the group meanwhile isn't counted.
  */
 total: number, 
 /**

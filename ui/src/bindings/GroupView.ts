@@ -5,6 +5,7 @@ import type { JoinView } from "./JoinView";
 import type { MemberView } from "./MemberView";
 import type { PairingClosed } from "./PairingClosed";
 import type { PairingView } from "./PairingView";
+import type { StatusReason } from "./StatusReason";
 
 /**
  * One group as the window shows it.
@@ -22,6 +23,10 @@ name: string,
  * Where this device stands in the group.
  */
 status: GroupStatus, 
+/**
+ * What led there, as far as it happened while the app was running.
+ */
+statusReason: StatusReason | null, 
 /**
  * Whether the relay is reached.
  */

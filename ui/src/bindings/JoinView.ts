@@ -5,7 +5,7 @@
  */
 export type JoinView = { 
 /**
- * The four words that the admitting screen must show too.
+ * The four words that the admitting screen must show too; none until they are computed.
  */
 words: Array<string>, 
 /**

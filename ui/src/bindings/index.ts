@@ -41,5 +41,6 @@ export type * from "./SendMessage";
 export type * from "./SentMessage";
 export type * from "./SetRelayRunning";
 export type * from "./StartGroup";
+export type * from "./StatusReason";
 export type * from "./VersionsView";
 export type * from "./names";

@@ -3,7 +3,7 @@
 /**
  * The commands of the app.
  */
-export type CommandName = "view" | "start_group" | "read_invitation" | "read_invitation_image" | "join_group" | "words_same" | "words_different" | "cancel_join" | "start_pairing" | "cancel_pairing" | "accept_request" | "dismiss_request" | "send_message" | "messages" | "mark_read" | "set_relay_running" | "try_keychain_again" | "choose_passphrase" | "unlock" | "copy_text" | "quit";
+export type CommandName = "accept_request" | "cancel_join" | "cancel_pairing" | "choose_passphrase" | "copy_text" | "dismiss_request" | "join_group" | "mark_read" | "messages" | "quit" | "read_invitation" | "read_invitation_image" | "send_message" | "set_relay_running" | "start_group" | "start_pairing" | "try_keychain_again" | "unlock" | "view" | "words_different" | "words_same";
 
 /**
  * The events of the app.

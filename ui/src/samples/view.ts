@@ -22,6 +22,7 @@ export function group(id: string, name: string, others: MemberView[]): GroupView
     id,
     name,
     status: "member",
+    statusReason: null,
     connection: { state: "connected", reason: null },
     relayHost: "192.168.178.24",
     relayIsHere: true,
