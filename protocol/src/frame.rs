@@ -6,6 +6,8 @@
 //!
 //! Invariant: one frame fills one Noise message exactly.
 
+use core::fmt;
+
 use thiserror::Error;
 
 use crate::field_reader::FieldReader;
@@ -21,8 +23,8 @@ const DELIVER_ACK: u8 = 0x06;
 
 const BLOB_ID_BYTES: usize = 8;
 
-/// One frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One frame. `Debug` prints its type and, of a refusal, the code.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Frame<'a> {
     /// Device to relay: store this Envelope for that Inbox.
     Push {
@@ -124,6 +126,19 @@ impl<'a> Frame<'a> {
             }
             HEARTBEAT | ACK => Err(wrong_body),
             _ => Err(FrameError::UnknownTag { tag }),
+        }
+    }
+}
+
+impl fmt::Debug for Frame<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Push { .. } => f.write_str("Push"),
+            Self::Deliver { .. } => f.write_str("Deliver"),
+            Self::Heartbeat => f.write_str("Heartbeat"),
+            Self::Ack => f.write_str("Ack"),
+            Self::Error(refusal) => write!(f, "Error({refusal:?})"),
+            Self::DeliverAck { .. } => f.write_str("DeliverAck"),
         }
     }
 }

@@ -4,13 +4,14 @@
 //! connects anywhere: the person confirms the relay first. Specification section 1.4 and
 //! amendment 4.
 //!
-//! A link is the address, a hash sign and the token. What is mended: white space, quotes and
-//! angle brackets around it, line breaks inside it with the white space beside them, an upper
+//! A link is the address, a hash sign and the token. What is mended: white space, quotes,
+//! angle brackets and invisible format characters around it, line breaks inside it with the white space beside them, an upper
 //! case scheme, and one slash after the ports. Everything else is refused with the part named.
 
 use core::fmt;
 
 use thiserror::Error;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
 
 use crate::address::{AddressError, RelayAddress};
 use crate::token::{PairingToken, TEXT_PREFIX, TokenError};
@@ -108,6 +109,7 @@ fn mended(text: &str) -> String {
 
 fn is_wrapping(c: char) -> bool {
     c.is_whitespace()
+        || c.general_category() == GeneralCategory::Format
         || matches!(
             c,
             '<' | '>' | '"' | '\'' | '‘' | '’' | '‚' | '“' | '”' | '„' | '«' | '»' | '‹' | '›'
@@ -198,6 +200,7 @@ mod tests {
             format!("'{link}'"),
             format!("“{link}”"),
             format!("„{link}“"),
+            format!("\u{2068}{link}\u{2069}\u{feff}"),
             format!("«\u{a0}{link}\u{a0}»"),
             format!("> <\"{link}\"> "),
             wrapped(&link, "\n"),

@@ -11,6 +11,7 @@ use core::fmt;
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use rand_core::{CryptoRng, RngCore};
 use subtle::ConstantTimeEq as _;
+use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
 
 use crate::base64url;
@@ -133,17 +134,15 @@ impl NoiseSecret {
     /// The public key of this secret.
     #[must_use]
     pub fn public(&self) -> NoisePublic {
-        NoisePublic(x25519_dalek::x25519(
-            self.0,
-            x25519_dalek::X25519_BASEPOINT_BYTES,
-        ))
+        NoisePublic(PublicKey::from(&StaticSecret::from(self.0)).to_bytes())
     }
 
     /// The secret shared with the holder of `theirs`, or `None` where everybody knows it.
     pub(crate) fn agree(&self, theirs: &NoisePublic) -> Option<Zeroizing<[u8; KEY_BYTES]>> {
-        let shared = Zeroizing::new(x25519_dalek::x25519(self.0, theirs.0));
-        let is_zero: bool = shared.ct_eq(&[0; KEY_BYTES]).into();
-        (!is_zero).then_some(shared)
+        let shared = StaticSecret::from(self.0).diffie_hellman(&PublicKey::from(theirs.0));
+        shared
+            .was_contributory()
+            .then(|| Zeroizing::new(shared.to_bytes()))
     }
 }
 
@@ -201,14 +200,20 @@ impl SigningPublic {
     /// which signatures can be made without a secret.
     #[must_use]
     pub fn is_weak(&self) -> bool {
-        VerifyingKey::from_bytes(&self.0).map_or(true, |key| key.is_weak())
+        self.verifying_key().is_none_or(|key| key.is_weak())
     }
 
     /// Verifies strictly: canonical point and scalar, no key of small order.
     pub(crate) fn is_signed(&self, input: &[u8], signature: &[u8; SIGNATURE_BYTES]) -> bool {
         let signature = ed25519_dalek::Signature::from_bytes(signature);
-        VerifyingKey::from_bytes(&self.0)
-            .is_ok_and(|key| key.verify_strict(input, &signature).is_ok())
+        self.verifying_key()
+            .is_some_and(|key| key.verify_strict(input, &signature).is_ok())
+    }
+
+    /// The point, if these 32 bytes are the one way to write it.
+    fn verifying_key(&self) -> Option<VerifyingKey> {
+        let key = VerifyingKey::from_bytes(&self.0).ok()?;
+        (key.to_edwards().compress().to_bytes() == self.0).then_some(key)
     }
 }
 
@@ -368,6 +373,12 @@ mod tests {
         identity[0] = 1;
         assert!(SigningPublic::from_bytes(identity).is_weak());
         assert!(!SigningSecret::from_bytes([0x22; 32]).public().is_weak());
+        // y = p + 3: a point of large order, written in another way than its own.
+        let mut other_form = [0xff; 32];
+        other_form[0] = 0xf0;
+        other_form[31] = 0x7f;
+        assert!(VerifyingKey::from_bytes(&other_form).is_ok_and(|key| !key.is_weak()));
+        assert!(SigningPublic::from_bytes(other_form).is_weak());
     }
 
     proptest! {

@@ -15,6 +15,17 @@
 //!
 //! The byte formats are described in `docs/wire/`, one page each.
 
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::arithmetic_side_effects,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::unreachable
+    )
+)]
+
 mod base64url;
 mod field_reader;
 #[cfg(test)]

@@ -66,7 +66,7 @@ pub const GROUP_MEMBERS_MAX: usize = 32;
 pub const NAME_BYTES_MAX: usize = 64;
 
 /// The most combining marks in a row that a name keeps.
-pub const NAME_MARKS_MAX: usize = 3;
+pub const NAME_MARKS_MAX: usize = 4;
 
 /// The highest sequence and the highest timestamp: the largest integer a database column holds.
 pub const SEQUENCE_MAX: u64 = i64::MAX.unsigned_abs();
@@ -101,9 +101,6 @@ pub const REPLAY_WINDOW_MS: u64 = 60 * DAY_MS;
 /// The longest, and the usual, time that a relay keeps a Blob.
 pub const RELAY_LIFE_MS_MAX: u64 = 30 * DAY_MS;
 
-/// How long a held Blob counts towards [`HELD_BLOBS_MAX`]; its relay has deleted it after that.
-pub const HELD_BLOB_LIFE_MS: u64 = RELAY_LIFE_MS_MAX;
-
 /// How often a device sends a Heartbeat.
 pub const HEARTBEAT_INTERVAL_MS: u64 = 25 * SECOND_MS;
 
@@ -115,9 +112,6 @@ pub const HANDSHAKE_MS: u64 = 10 * SECOND_MS;
 
 /// The total life of a Push Session, from accept to close.
 pub const PUSH_SESSION_MS: u64 = 30 * SECOND_MS;
-
-/// How long a pairing window stays open in the app.
-pub const PAIRING_WINDOW_MS: u64 = 10 * 60 * SECOND_MS;
 
 #[cfg(test)]
 mod tests {

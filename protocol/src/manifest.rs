@@ -16,9 +16,14 @@ use thiserror::Error;
 use crate::key::{DeviceKeys, NoisePublic, SigningPublic, SigningSecret};
 use crate::label;
 use crate::limit::{
-    END_TO_END_VERSION, GROUP_MEMBERS_MAX, HASH_BYTES, MANIFEST_VERSION_MAX, SIGNATURE_BYTES,
+    END_TO_END_VERSION, GROUP_MEMBERS_MAX, HASH_BYTES, KEY_BYTES, MANIFEST_VERSION_MAX,
+    NAME_BYTES_MAX, SIGNATURE_BYTES,
 };
 use crate::name::DeviceName;
+
+/// The longest signing input with names of the usual length, to allocate once.
+const SIGNING_INPUT_BYTES_MAX: usize =
+    256 + GROUP_MEMBERS_MAX * (2 * KEY_BYTES + 1 + NAME_BYTES_MAX);
 
 /// Implements a 32-byte identifier that prints nothing of itself.
 macro_rules! opaque_id {
@@ -163,7 +168,7 @@ impl Manifest {
 
     /// What the signature covers; the names as they are on the wire.
     fn signing_input(&self, issued_by: &SigningPublic, names: &[Vec<u8>]) -> Vec<u8> {
-        let mut input = Vec::with_capacity(256 + 130 * self.members.len());
+        let mut input = Vec::with_capacity(SIGNING_INPUT_BYTES_MAX);
         input.extend_from_slice(label::MANIFEST_SIGNATURE);
         input.extend_from_slice(&END_TO_END_VERSION.to_be_bytes());
         input.extend_from_slice(self.group_id.as_bytes());

@@ -6,7 +6,7 @@
 //!
 //! Invariants of a [`DeviceName`]: 1 to 64 bytes of UTF-8 in normal form C; no control,
 //! format, private or unassigned character and no invisible filler; no white space at an end
-//! and never two spaces in a row; at most three combining marks in a row and none in front;
+//! and never two spaces in a row; at most four combining marks in a row and none in front;
 //! something to see.
 
 mod words;

@@ -13,11 +13,14 @@ use zeroize::Zeroizing;
 use crate::field_reader::FieldReader;
 use crate::key::{DeviceKeys, NoisePublic, SigningPublic};
 use crate::label;
-use crate::limit::{END_TO_END_VERSION, HASH_BYTES};
+use crate::limit::{END_TO_END_VERSION, HASH_BYTES, KEY_BYTES};
 use crate::name::DeviceName;
 use crate::token::{PairingSecret, PairingToken};
 
 const SHA256_BLOCK_BYTES: usize = 64;
+
+/// Keys, proof and the longest name that its length byte allows.
+const BODY_BYTES_MAX: usize = 2 * KEY_BYTES + HASH_BYTES + 1 + 255;
 
 /// A joiner's request to be admitted.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -55,7 +58,7 @@ impl PairBody {
     /// The body as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(97 + self.wire_name.0.len());
+        let mut bytes = Vec::with_capacity(BODY_BYTES_MAX);
         bytes.extend_from_slice(&self.keys.to_bytes());
         bytes.extend_from_slice(&self.proof.0);
         bytes.push(length_byte(&self.wire_name.0));

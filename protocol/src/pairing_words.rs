@@ -22,7 +22,7 @@ use crate::token::PairingSecret;
 pub const WORDS: usize = 4;
 
 const WORD_BITS: u32 = 11;
-const WORD_LIST_LENGTH: usize = 1 << WORD_BITS;
+const WORD_MASK: u128 = (1 << WORD_BITS) - 1;
 const MEMORY_KIB: u32 = 64 * 1024;
 const PASSES: u32 = 3;
 const LANES: u32 = 1;
@@ -77,8 +77,7 @@ pub fn compare_code(a: &DeviceKeys, b: &DeviceKeys) -> String {
         .chain_update(first.to_bytes())
         .chain_update(second.to_bytes())
         .finalize();
-    // Five bytes for five digits: over sixteen bits to each digit group's leftover, so the
-    // remainder shows no bias.
+    // Five bytes for five digits: so many more bits than digits that no code is likelier.
     let groups = hash.chunks_exact(5).take(CODE_GROUPS).map(|chunk| {
         let number = chunk
             .iter()
@@ -121,8 +120,7 @@ fn words(output: u128) -> PairingWords {
     let mut rest = output;
     PairingWords(core::array::from_fn(|_| {
         rest = rest.rotate_left(WORD_BITS);
-        let index = rest & (WORD_LIST_LENGTH as u128 - 1);
-        let word = usize::try_from(index)
+        let word = usize::try_from(rest & WORD_MASK)
             .ok()
             .and_then(|index| list::WORDS.get(index));
         word.copied().unwrap_or_default()
@@ -176,7 +174,7 @@ mod tests {
             .iter()
             .map(|word| word.chars().take(4).collect::<String>())
             .collect();
-        assert_eq!(starts.len(), WORD_LIST_LENGTH);
+        assert_eq!(starts.len(), 1 << WORD_BITS);
         for word in list::WORDS {
             assert!((3..=8).contains(&word.len()), "{word}");
             assert!(word.bytes().all(|byte| byte.is_ascii_lowercase()), "{word}");

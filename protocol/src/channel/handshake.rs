@@ -56,6 +56,8 @@ impl From<snow::Error> for HandshakeError {
     fn from(error: snow::Error) -> Self {
         if error == snow::Error::Decrypt {
             Self::Decryption
+        } else if error == snow::Error::Dh {
+            Self::WeakKey
         } else {
             Self::State
         }

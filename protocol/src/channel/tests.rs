@@ -181,6 +181,21 @@ fn unusable_keys_are_refused() {
 }
 
 #[test]
+fn a_peer_cannot_force_a_shared_secret_of_nothing() {
+    // An ephemeral key of low order, where the rest of the message would fit.
+    let server = ExpectReceiveHello::new(&relay(), &mut Given::new(XX_RELAY)).unwrap();
+    assert_eq!(
+        server.handle_hello(&[0; 32]).err(),
+        Some(HandshakeError::WeakKey)
+    );
+    let server = ExpectPushHello::new(&relay(), &mut Given::new(NK_RELAY)).unwrap();
+    assert_eq!(
+        server.handle_hello(&[0; 48]).err(),
+        Some(HandshakeError::WeakKey)
+    );
+}
+
+#[test]
 fn the_prefix_is_part_of_the_handshake() {
     // A relay that was made to see another version: its prologue differs.
     let builder = snow::Builder::new(noise::PUSH_PATTERN.parse().unwrap());
