@@ -1,0 +1,143 @@
+//! Telling the window what changed.
+//!
+//! Owns the pace: news come together in one view at most every [`PACE`], so that two
+//! thousand messages in a row cost the window a few updates and not two thousand. The first
+//! change after a quiet time is told at once.
+
+use std::collections::BTreeSet;
+use std::sync::Weak;
+use std::time::Duration;
+
+use sealpost_engine::core::event::Event;
+use sealpost_engine::core::status::StatusReason as EngineReason;
+use sealpost_engine::engine::Engine;
+use sealpost_protocol::message_id::MessageId;
+
+use super::{Controller, Shared};
+use crate::view::{MessagesChanged, StatusReason};
+
+/// The shortest time between two views.
+const PACE: Duration = Duration::from_millis(50);
+
+/// More changed rows than this are told as "all".
+const CHANGED_IDS_MAX: usize = 256;
+
+/// The rows of a group's messages that the window has not been told of.
+#[derive(Default)]
+pub(super) struct ChangedRows {
+    from: Option<u64>,
+    /// Rows whose position has to be looked up.
+    ids: BTreeSet<MessageId>,
+}
+
+impl ChangedRows {
+    fn add_position(&mut self, position: u64) {
+        self.from = Some(self.from.map_or(position, |from| from.min(position)));
+    }
+
+    fn add_id(&mut self, id: MessageId) {
+        if self.ids.len() < CHANGED_IDS_MAX {
+            self.ids.insert(id);
+        } else {
+            self.add_position(0);
+        }
+    }
+}
+
+/// Tells the window until the app is gone.
+pub(super) async fn run(app: Weak<Shared>) {
+    loop {
+        let Some(shared) = app.upgrade() else { return };
+        let wait = tokio::time::timeout(Duration::from_secs(1), shared.changed.notified());
+        if wait.await.is_ok() {
+            let controller = Controller { shared };
+            controller.tell().await;
+            drop(controller);
+            tokio::time::sleep(PACE).await;
+        }
+    }
+}
+
+impl Controller {
+    /// Listens to what a group's engine says.
+    pub(super) fn listen(&self, group: &str, engine: &Engine) {
+        let (app, name) = (self.downgrade(), group.to_owned());
+        // Dropping a subscription ends nothing; closing the engine does.
+        let _ = engine.on_event(move |event| {
+            if let Some(shared) = app.upgrade() {
+                Self { shared }.handle_event(&name, event);
+            }
+        });
+        // The engine itself writes the history, in one transaction with the dedup record.
+        // There is nothing to do here, but without a handler it would not receive.
+        let handler = engine.on_message(|_| Box::pin(async { Ok(()) }));
+        debug_assert!(handler.is_ok(), "an engine is listened to once");
+    }
+
+    fn handle_event(&self, group: &str, event: Event) {
+        let mut state = self.state();
+        match event {
+            Event::MessageStored { position } => {
+                let rows = state.changed_rows.entry(group.to_owned()).or_default();
+                rows.add_position(position);
+            }
+            Event::MessageChanged { id } => {
+                state
+                    .changed_rows
+                    .entry(group.to_owned())
+                    .or_default()
+                    .add_id(id);
+            }
+            Event::StatusChanged { reason, .. } => {
+                if let Some(group) = state.groups.get_mut(group) {
+                    group.status_reason = reason.map(StatusReason::from);
+                }
+            }
+            Event::MembersChanged(_)
+            | Event::JoinRequested(_)
+            | Event::ConnectionChanged(_)
+            | Event::AdmissionDropped { .. }
+            | Event::PairingChanged => {}
+        }
+        drop(state);
+        self.changed();
+    }
+
+    /// Tells the window and the tray all that changed.
+    async fn tell(&self) {
+        let changed_rows = std::mem::take(&mut self.state().changed_rows);
+        let view = self.snapshot().await;
+        self.window().update_tray(view.tray());
+        self.window().emit_view(&view);
+        for (group, rows) in changed_rows {
+            if let Some(from) = self.lowest_position(&group, rows).await {
+                self.window()
+                    .emit_messages(&MessagesChanged { group, from });
+            }
+        }
+    }
+
+    async fn lowest_position(&self, group: &str, rows: ChangedRows) -> Option<u64> {
+        let engine = self.engine(group).ok()?;
+        let mut from = rows.from;
+        for id in rows.ids {
+            if let Ok(Some(message)) = engine.message(id).await {
+                from = Some(from.map_or(message.position, |from| from.min(message.position)));
+            }
+        }
+        from
+    }
+}
+
+impl From<EngineReason> for StatusReason {
+    fn from(reason: EngineReason) -> Self {
+        match reason {
+            EngineReason::Created => Self::Created,
+            EngineReason::Joined => Self::Joined,
+            EngineReason::Left => Self::Left,
+            EngineReason::Removed => Self::Removed,
+            EngineReason::Destroyed => Self::Destroyed,
+            EngineReason::StoreReset => Self::StoreReset,
+        }
+    }
+}

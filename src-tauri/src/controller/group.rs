@@ -1,0 +1,293 @@
+//! The groups of the profile: starting one, joining one, giving up a join.
+//!
+//! Owns what the app remembers of a group beside its engine. A group whose join was taken
+//! back before it began has nothing worth showing; it is kept as spare, and the next group
+//! takes its place, so that nothing is ever deleted here.
+
+use std::sync::Arc;
+
+use sealpost_engine::core::status::Status;
+use sealpost_engine::engine::Engine;
+use sealpost_engine::keys::KeyStore;
+use sealpost_engine::profile::{KeyStoreKind, Profile};
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::invitation::Invitation;
+use sealpost_protocol::name;
+use sealpost_protocol::token::PairingToken;
+
+use super::failure::{address_part, invitation_part};
+use super::pairing::DrawnCode;
+use super::start::key_trouble;
+use super::{Controller, Stage, blocking};
+use crate::app_error::{AppError, AppErrorCode};
+use crate::qr_code;
+use crate::settings::{NamespaceList, Settings as _};
+use crate::view::{
+    InGroup, InvitationPreview, InvitationText, JoinGroup, OpenedGroup, PairingClosed,
+    ReadInvitation, ReadInvitationImage, RelayChoice, StartGroup, StatusReason,
+};
+
+/// The groups whose join was taken back.
+pub(super) const SPARE_GROUPS: NamespaceList = NamespaceList("spareGroups");
+
+/// The groups that were started on the relay of this computer.
+pub(super) const GROUPS_ON_RELAY_HERE: NamespaceList = NamespaceList("groupsOnRelayHere");
+
+/// How many bytes of a relay's key are shown for comparing by eye.
+const SHORT_KEY_BYTES: usize = 8;
+
+/// A group that is open.
+pub(super) struct Group {
+    pub(super) engine: Engine,
+    /// Why the last pairing window closed.
+    pub(super) pairing_closed: Option<PairingClosed>,
+    /// What last changed this device's place in the group.
+    pub(super) status_reason: Option<StatusReason>,
+    /// The picture of the open window's code, which is drawn once.
+    pub(super) drawn_code: Option<DrawnCode>,
+}
+
+impl Group {
+    pub(super) fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            pairing_closed: None,
+            status_reason: None,
+            drawn_code: None,
+        }
+    }
+}
+
+impl Controller {
+    /// Starts a group on a relay and opens its first pairing window.
+    ///
+    /// # Errors
+    ///
+    /// `name-empty`, `relay-address-invalid`, what keeps the relay on this computer from
+    /// running, and what keeps keys and data from being written.
+    pub async fn start_group(&self, args: StartGroup) -> Result<OpenedGroup, AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let name = device_name(&args.device_name)?;
+        let (profile, keys) = self.opened()?;
+        self.prepare_profile(&profile, &name)?;
+        let relay = match &args.relay {
+            RelayChoice::ThisComputer => self.relay_here(&profile, &keys).await?,
+            RelayChoice::Address { address } => read_address(address)?,
+        };
+        let group = self.open_new_group(&profile, &keys, relay).await?;
+        if matches!(args.relay, RelayChoice::ThisComputer) {
+            profile.list(GROUPS_ON_RELAY_HERE, &group)?;
+        }
+        self.begin_pairing(&group).await?;
+        Ok(OpenedGroup { group })
+    }
+
+    /// Asks to be admitted to a group.
+    ///
+    /// # Errors
+    ///
+    /// `name-empty`, `invitation-invalid`, `invitation-is-own`, `relay-needed`,
+    /// `relay-address-invalid`, and what keeps keys and data from being written.
+    pub async fn join_group(&self, args: JoinGroup) -> Result<OpenedGroup, AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let name = device_name(&args.device_name)?;
+        let invitation = read_invitation(&args.invitation)?;
+        let relay = match (invitation.relay, &args.relay_address) {
+            (Some(relay), _) => relay,
+            (None, Some(address)) => read_address(address)?,
+            (None, None) => return Err(AppErrorCode::RelayNeeded.into()),
+        };
+        if self.is_own_token(&invitation.token) {
+            return Err(AppErrorCode::InvitationIsOwn.into());
+        }
+        let (profile, keys) = self.opened()?;
+        self.prepare_profile(&profile, &name)?;
+        let group = self.open_new_group(&profile, &keys, relay).await?;
+        if let Err(error) = self.engine(&group)?.join(invitation.token).await {
+            self.retire_group(&group).await?;
+            return Err(error.into());
+        }
+        self.changed();
+        Ok(OpenedGroup { group })
+    }
+
+    /// Takes the request to join back.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn cancel_join(&self, args: InGroup) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        self.engine(&args.group)?.cancel_join().await?;
+        self.retire_if_unused(&args.group).await
+    }
+
+    /// Keeps that the words are the same on both screens.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn words_same(&self, args: InGroup) -> Result<(), AppError> {
+        self.engine(&args.group)?.confirm_words().await?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Takes the request to join back, or leaves the group, because the words differ.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn words_different(&self, args: InGroup) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        self.engine(&args.group)?.refuse_words().await?;
+        self.retire_if_unused(&args.group).await
+    }
+
+    /// Says what an invitation names, for the person to confirm. Nothing is connected.
+    ///
+    /// # Errors
+    ///
+    /// `invitation-invalid`, `invitation-is-own`.
+    pub fn read_invitation(&self, args: &ReadInvitation) -> Result<InvitationPreview, AppError> {
+        let invitation = read_invitation(&args.text)?;
+        if self.is_own_token(&invitation.token) {
+            return Err(AppErrorCode::InvitationIsOwn.into());
+        }
+        let relay = invitation.relay.as_ref();
+        Ok(InvitationPreview {
+            relay_host: relay.map(|relay| relay.host().to_owned()),
+            relay_text: relay.map(RelayAddress::to_text),
+            needs_relay: relay.is_none(),
+            relay_words: relay.map(short_key),
+        })
+    }
+
+    /// Reads the code in a picture.
+    ///
+    /// # Errors
+    ///
+    /// `image-unreadable`, `image-holds-no-code`.
+    pub async fn read_invitation_image(
+        &self,
+        args: ReadInvitationImage,
+    ) -> Result<InvitationText, AppError> {
+        let text = blocking(move || qr_code::read_base64(&args.bytes_base64)).await??;
+        Ok(InvitationText { text })
+    }
+
+    /// The engine of a group.
+    pub(super) fn engine(&self, group: &str) -> Result<Engine, AppError> {
+        let state = self.state();
+        let group = state.groups.get(group).ok_or(AppErrorCode::GroupUnknown)?;
+        Ok(group.engine.clone())
+    }
+
+    /// The engines of all groups.
+    pub(super) fn engines(&self) -> Vec<(String, Engine)> {
+        let state = self.state();
+        let groups = state.groups.iter();
+        groups
+            .map(|(name, group)| (name.clone(), group.engine.clone()))
+            .collect()
+    }
+
+    /// Keeps the device's name, and the choice of the keychain with the first group.
+    fn prepare_profile(&self, profile: &Profile, name: &str) -> Result<(), AppError> {
+        if profile.device_name().as_deref() != Some(name) {
+            profile.set_device_name(name)?;
+        }
+        if profile.key_store().is_none() {
+            profile.set_key_store(KeyStoreKind::Keychain)?;
+        }
+        Ok(())
+    }
+
+    /// Opens the engine of a group that is not there yet.
+    async fn open_new_group(
+        &self,
+        profile: &Profile,
+        keys: &Arc<dyn KeyStore>,
+        relay: RelayAddress,
+    ) -> Result<String, AppError> {
+        let namespace = self.take_namespace(profile)?;
+        let group = namespace.as_str().to_owned();
+        let engine = match self.open_group(profile, keys, namespace, Some(relay)).await {
+            Ok(engine) => engine,
+            Err(error) => {
+                let trouble = key_trouble(&error).filter(|_| self.state().groups.is_empty());
+                if let Some(trouble) = trouble {
+                    self.set_stage(Stage::Keychain(trouble));
+                }
+                return Err(error.into());
+            }
+        };
+        let label = self.shared.setup.catalogue.text("group-default-name");
+        engine.set_label(label).await?;
+        Ok(group)
+    }
+
+    /// Whether a token is that of a pairing window of this device.
+    fn is_own_token(&self, token: &PairingToken) -> bool {
+        self.state()
+            .groups
+            .values()
+            .any(|group| group.engine.me().keys == token.keys())
+    }
+
+    /// Puts a group aside that this device is in no more, if nothing ever happened in it.
+    async fn retire_if_unused(&self, group: &str) -> Result<(), AppError> {
+        let engine = self.engine(group)?;
+        let unused = engine.status() == Status::NotJoined
+            && engine.messages_before(None, 1).await?.is_empty();
+        if unused {
+            self.retire_group(group).await?;
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// Closes a group and keeps it as spare.
+    async fn retire_group(&self, group: &str) -> Result<(), AppError> {
+        let (profile, _) = self.opened()?;
+        profile.list(SPARE_GROUPS, group)?;
+        let retired = self.state().groups.remove(group);
+        if let Some(retired) = retired {
+            retired.engine.close().await;
+        }
+        self.changed();
+        Ok(())
+    }
+}
+
+/// What a person typed as this device's name.
+fn device_name(typed: &str) -> Result<String, AppError> {
+    name::clean(typed).ok_or_else(|| AppErrorCode::NameEmpty.into())
+}
+
+fn read_address(text: &str) -> Result<RelayAddress, AppError> {
+    RelayAddress::parse(text).map_err(|error| {
+        AppError::new(AppErrorCode::RelayAddressInvalid).with_word("part", address_part(error))
+    })
+}
+
+fn read_invitation(text: &str) -> Result<Invitation, AppError> {
+    Invitation::parse(text).map_err(|error| {
+        AppError::new(AppErrorCode::InvitationInvalid).with_word("part", invitation_part(error))
+    })
+}
+
+/// The beginning of a relay's key in groups of four digits.
+fn short_key(relay: &RelayAddress) -> String {
+    fingerprint(relay.public_key().as_bytes().iter().copied())
+}
+
+/// The beginning of a key in groups of four hexadecimal digits.
+pub(super) fn fingerprint(key: impl Iterator<Item = u8>) -> String {
+    let bytes: Vec<u8> = key.take(SHORT_KEY_BYTES).collect();
+    let pairs: Vec<String> = bytes
+        .chunks(2)
+        .map(|pair| pair.iter().map(|byte| format!("{byte:02x}")).collect())
+        .collect();
+    pairs.join(" ")
+}

@@ -1,0 +1,213 @@
+//! The messages of a group, as the window reads and writes them.
+//!
+//! Owns the translation of the history's rows. The order is the engine's: that of arrival.
+
+use sealpost_engine::core::issue::SendFailure;
+use sealpost_engine::core::message::DeliveryState as EngineState;
+use sealpost_engine::history::{Delivery, PAGE_ROWS_MAX, StoredMessage};
+use sealpost_protocol::limit;
+
+use super::Controller;
+use crate::app_error::{AppError, AppErrorCode};
+use crate::view::{
+    DeliveryState, DeliveryView, FailureReason, MarkRead, MessagePage, MessageView, ReadMessages,
+    RecipientView, SendMessage, SentMessage,
+};
+
+impl Controller {
+    /// Queues a text to every other member.
+    ///
+    /// # Errors
+    ///
+    /// `message-empty`, `message-too-large`, `not-member`, `group-unknown`, `storage`.
+    pub async fn send_message(&self, args: SendMessage) -> Result<SentMessage, AppError> {
+        if args.text.trim().is_empty() {
+            return Err(AppErrorCode::MessageEmpty.into());
+        }
+        let engine = self.engine(&args.group)?;
+        let id = engine.send_text(&args.text).await.map_err(|error| {
+            let size = u64::try_from(args.text.len()).unwrap_or(u64::MAX);
+            let error = AppError::from(error);
+            if error.code == AppErrorCode::MessageTooLarge {
+                error.with_number("size", size)
+            } else {
+                error
+            }
+        })?;
+        Ok(SentMessage { id: id.to_text() })
+    }
+
+    /// Some consecutive messages, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn messages(&self, args: ReadMessages) -> Result<MessagePage, AppError> {
+        let limit = usize::try_from(args.limit)
+            .unwrap_or(PAGE_ROWS_MAX)
+            .clamp(1, PAGE_ROWS_MAX - 1);
+        let engine = self.engine(&args.group)?;
+        // One more than asked for says whether there are older ones.
+        let mut rows = engine.messages_before(args.before, limit + 1).await?;
+        let more = rows.len() > limit;
+        if more {
+            rows.remove(0);
+        }
+        Ok(MessagePage {
+            messages: rows.into_iter().map(message_view).collect(),
+            more,
+        })
+    }
+
+    /// Keeps that everything up to a position was seen.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn mark_read(&self, args: MarkRead) -> Result<(), AppError> {
+        self.engine(&args.group)?.mark_read(args.position).await?;
+        self.changed();
+        Ok(())
+    }
+}
+
+fn message_view(row: StoredMessage) -> MessageView {
+    MessageView {
+        position: row.position,
+        id: row.id.to_text(),
+        own: row.own,
+        author_id: row.author.as_str().to_owned(),
+        text: row.content.text().map(str::to_owned),
+        sent_at_ms: row.sent_at_ms,
+        stored_at_ms: row.stored_at_ms,
+        delivery: delivery_view(&row.deliveries).filter(|_| row.own),
+        author_name: row.author_name,
+    }
+}
+
+/// What is known about a message on its way: as far as the least advanced recipient. A
+/// recipient that left the group meanwhile counts no more, and of a message to nobody nothing
+/// can be said.
+fn delivery_view(deliveries: &[Delivery]) -> Option<DeliveryView> {
+    let recipients: Vec<RecipientView> = deliveries.iter().filter_map(recipient_view).collect();
+    if recipients.is_empty() {
+        return None;
+    }
+    let reached = recipients
+        .iter()
+        .filter(|one| one.state == DeliveryState::OnRelay)
+        .count();
+    let stored_at_ms = deliveries
+        .iter()
+        .filter_map(|delivery| match delivery.state {
+            EngineState::OnRelay { at_ms } => Some(at_ms),
+            _ => None,
+        });
+    Some(DeliveryView {
+        state: overall_state(&recipients),
+        on_relay: count(reached),
+        total: count(recipients.len()),
+        // The earliest end: none of the copies is promised for longer.
+        kept_until_ms: stored_at_ms
+            .min()
+            .map(|at| at.saturating_add(limit::RELAY_LIFE_MS_MAX)),
+        reason: recipients.iter().find_map(|one| one.reason),
+        recipients,
+    })
+}
+
+/// A failure shows first, because it needs the person; then what is least advanced.
+fn overall_state(recipients: &[RecipientView]) -> DeliveryState {
+    let order = [
+        DeliveryState::Failed,
+        DeliveryState::Waiting,
+        DeliveryState::Sending,
+    ];
+    order
+        .into_iter()
+        .find(|state| recipients.iter().any(|one| one.state == *state))
+        .unwrap_or(DeliveryState::OnRelay)
+}
+
+fn recipient_view(delivery: &Delivery) -> Option<RecipientView> {
+    let (state, reason) = match delivery.state {
+        EngineState::Waiting => (DeliveryState::Waiting, None),
+        EngineState::Sending => (DeliveryState::Sending, None),
+        EngineState::OnRelay { .. } => (DeliveryState::OnRelay, None),
+        EngineState::Failed(failure) => (DeliveryState::Failed, Some(failure.into())),
+        EngineState::Withdrawn => return None,
+    };
+    Some(RecipientView {
+        name: delivery.name.clone(),
+        state,
+        reason,
+    })
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+impl From<SendFailure> for FailureReason {
+    fn from(failure: SendFailure) -> Self {
+        match failure {
+            SendFailure::TooLarge => Self::TooLarge,
+            SendFailure::Malformed => Self::Malformed,
+            SendFailure::Expired => Self::Expired,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::OsRng;
+    use sealpost_protocol::key::DeviceSecrets;
+
+    fn to(state: EngineState) -> Delivery {
+        let member = DeviceSecrets::generate(&mut OsRng)
+            .keys()
+            .signing
+            .member_id();
+        Delivery {
+            member,
+            name: "Phone".to_owned(),
+            state,
+        }
+    }
+
+    #[test]
+    fn a_message_is_as_far_as_its_least_advanced_recipient() {
+        let day = 24 * 60 * 60 * 1000;
+        let view = delivery_view(&[
+            to(EngineState::OnRelay { at_ms: 2 * day }),
+            to(EngineState::OnRelay { at_ms: day }),
+            to(EngineState::Waiting),
+            to(EngineState::Withdrawn),
+        ])
+        .expect("there are recipients");
+        assert_eq!(view.state, DeliveryState::Waiting);
+        assert_eq!((view.on_relay, view.total), (2, 3));
+        assert_eq!(view.kept_until_ms, Some(31 * day));
+        assert_eq!(view.recipients.len(), 3);
+        assert!(view.reason.is_none());
+    }
+
+    #[test]
+    fn a_failure_is_shown_before_everything_else() {
+        let view = delivery_view(&[
+            to(EngineState::Waiting),
+            to(EngineState::Failed(SendFailure::TooLarge)),
+            to(EngineState::OnRelay { at_ms: 0 }),
+        ])
+        .expect("there are recipients");
+        assert_eq!(view.state, DeliveryState::Failed);
+        assert_eq!(view.reason, Some(FailureReason::TooLarge));
+    }
+
+    #[test]
+    fn nothing_is_claimed_of_a_message_to_nobody() {
+        assert!(delivery_view(&[]).is_none());
+        assert!(delivery_view(&[to(EngineState::Withdrawn)]).is_none());
+    }
+}

@@ -1,0 +1,325 @@
+//! The relay on this computer: the stand-alone relay as a library, started in this process.
+//!
+//! Owns its switch, its key item, its ports and the address that invitations name. The ports
+//! are chosen once: the usual ones, or free ones where another program has those; from then
+//! on they stay, because groups and invitations name them. Nothing else may take over the
+//! key: a relay whose key is gone is reported and not started with a new one.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand_core::OsRng;
+use sealpost_engine::keys::{KeyItem, KeyItemName, KeyStore, KeyStoreError};
+use sealpost_engine::profile::Profile;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::key::{NoisePublic, NoiseSecret};
+use sealpost_protocol::limit;
+use sealpost_relay::{Config, Numbers, Relay, SystemClock, everywhere};
+
+use super::group::GROUPS_ON_RELAY_HERE;
+use super::{Controller, blocking};
+use crate::app_error::{AppError, AppErrorCode};
+use crate::local_address;
+use crate::settings::{RelaySettings, Settings as _};
+use crate::view::{RelayState, RelayView, SetRelayRunning};
+
+/// How long a relay that stops waits for writes in progress: quitting waits for it too.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// The file of the relay's store in its folder.
+const STORE_FILE: &str = "inbox.db";
+
+/// What the app knows of the relay on this computer.
+#[derive(Default)]
+pub(super) struct RelaySlot {
+    state: SlotState,
+    settings: Option<RelaySettings>,
+    addresses: Vec<String>,
+    numbers: Numbers,
+}
+
+/// How far the relay is.
+#[derive(Default)]
+enum SlotState {
+    #[default]
+    Off,
+    Starting,
+    On(Relay),
+    Failed(AppError),
+}
+
+impl RelaySlot {
+    /// The running relay's key.
+    pub(super) fn public_key(&self) -> Option<NoisePublic> {
+        match &self.state {
+            SlotState::On(relay) => Some(relay.public_key()),
+            SlotState::Off | SlotState::Starting | SlotState::Failed(_) => None,
+        }
+    }
+
+    /// Empties the slot; its ports stay known.
+    fn take(&mut self) -> SlotState {
+        self.numbers = Numbers::default();
+        std::mem::take(&mut self.state)
+    }
+
+    /// What the window shows of it.
+    pub(super) fn view(&self) -> RelayView {
+        let (state, failure) = match &self.state {
+            SlotState::Off => (RelayState::Off, None),
+            SlotState::Starting => (RelayState::Starting, None),
+            SlotState::On(_) => (RelayState::On, None),
+            SlotState::Failed(error) => (RelayState::Failed, Some(error.clone())),
+        };
+        RelayView {
+            state,
+            failure,
+            addresses: self.addresses.clone(),
+            receive_port: self.settings.map_or(0, |settings| settings.receive_port),
+            push_port: self.settings.map_or(0, |settings| settings.push_port),
+            waiting_blobs: self.numbers.blobs,
+            stored_bytes: self.numbers.bytes,
+            devices: self.numbers.receive_sessions,
+        }
+    }
+}
+
+impl Controller {
+    /// Switches the relay on this computer.
+    ///
+    /// # Errors
+    ///
+    /// `relay-port-in-use`, `relay-store-unusable`, and what keeps its key from being read.
+    pub async fn set_relay_running(&self, args: SetRelayRunning) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let (profile, keys) = self.opened()?;
+        if args.on {
+            self.run_relay(&profile, &keys).await.map(drop)
+        } else {
+            self.stop_relay().await;
+            if let Some(settings) = profile.relay() {
+                profile.set_relay(RelaySettings {
+                    on: false,
+                    ..settings
+                })?;
+            }
+            Ok(())
+        }
+    }
+
+    /// The address of the relay on this computer, which is started if it is off.
+    pub(super) async fn relay_here(
+        &self,
+        profile: &Arc<Profile>,
+        keys: &Arc<dyn KeyStore>,
+    ) -> Result<RelayAddress, AppError> {
+        self.run_relay(profile, keys).await?;
+        let state = self.state();
+        let SlotState::On(relay) = &state.relay.state else {
+            return Err(AppErrorCode::Internal.into());
+        };
+        let host = self.invitation_host(&state.relay.addresses);
+        relay
+            .address(&host)
+            .map_err(|_| AppErrorCode::RelayAddressInvalid.into())
+    }
+
+    /// Starts the relay again after a restart, if it was on. A failure is shown with the
+    /// relay and keeps nobody from their messages.
+    pub(super) async fn resume_relay(&self, profile: &Arc<Profile>, keys: &Arc<dyn KeyStore>) {
+        let settings = profile.relay();
+        self.state().relay.settings = settings;
+        if settings.is_some_and(|settings| settings.on) {
+            let _ = self.run_relay(profile, keys).await;
+        }
+    }
+
+    /// Stops the relay. What it stores stays.
+    pub(super) async fn stop_relay(&self) {
+        let was = self.state().relay.take();
+        if let SlotState::On(relay) = was {
+            relay.stop().await;
+        }
+        self.changed();
+    }
+
+    /// Takes over the numbers and addresses that changed, and moves the groups that were
+    /// started on this relay to the present address.
+    pub(super) async fn refresh_relay(&self) {
+        let addresses = blocking(local_address::reachable).await.unwrap_or_default();
+        {
+            let mut state = self.state();
+            let slot = &mut state.relay;
+            let SlotState::On(relay) = &slot.state else {
+                return;
+            };
+            let numbers = relay.numbers();
+            if slot.numbers == numbers && slot.addresses == addresses {
+                return;
+            }
+            slot.numbers = numbers;
+            slot.addresses = addresses;
+        }
+        self.follow_address().await;
+        self.changed();
+    }
+
+    /// A new address of this computer reaches the groups on it at once; the other devices
+    /// have to be told by a new invitation until relays are announced.
+    async fn follow_address(&self) {
+        let Ok((profile, _)) = self.opened() else {
+            return;
+        };
+        let here = profile.listed(GROUPS_ON_RELAY_HERE);
+        for (name, engine) in self.engines() {
+            let Some(address) = self.moved_address(engine.relay()) else {
+                continue;
+            };
+            if here.contains(&name) {
+                // The next round tries again.
+                let _ = engine.set_relay(address).await;
+            }
+        }
+    }
+
+    /// The present address of the relay here, if a group knows it under one that is gone.
+    fn moved_address(&self, known: Option<RelayAddress>) -> Option<RelayAddress> {
+        let state = self.state();
+        let SlotState::On(relay) = &state.relay.state else {
+            return None;
+        };
+        let known = known.filter(|known| *known.public_key() == relay.public_key())?;
+        let addresses = &state.relay.addresses;
+        let is_gone = !addresses.is_empty()
+            && known.host().parse::<IpAddr>().is_ok()
+            && !addresses.iter().any(|address| address == known.host());
+        if !is_gone || self.shared.setup.relay_host.is_some() {
+            return None;
+        }
+        relay.address(&self.invitation_host(addresses)).ok()
+    }
+
+    fn invitation_host(&self, addresses: &[String]) -> String {
+        let chosen = self.shared.setup.relay_host.clone();
+        chosen.unwrap_or_else(|| local_address::host_for_invitations(addresses))
+    }
+
+    async fn run_relay(
+        &self,
+        profile: &Arc<Profile>,
+        keys: &Arc<dyn KeyStore>,
+    ) -> Result<(), AppError> {
+        if matches!(self.state().relay.state, SlotState::On(_)) {
+            return Ok(());
+        }
+        self.state().relay.state = SlotState::Starting;
+        self.changed();
+        let started = self.start_relay(profile, keys).await;
+        let mut state = self.state();
+        let (slot_state, answer) = match started {
+            Ok((relay, settings, addresses)) => {
+                state.relay.settings = Some(settings);
+                state.relay.addresses = addresses;
+                (SlotState::On(relay), Ok(()))
+            }
+            Err(error) => (SlotState::Failed(error.clone()), Err(error)),
+        };
+        state.relay.state = slot_state;
+        drop(state);
+        self.changed();
+        answer
+    }
+
+    async fn start_relay(
+        &self,
+        profile: &Arc<Profile>,
+        keys: &Arc<dyn KeyStore>,
+    ) -> Result<(Relay, RelaySettings, Vec<String>), AppError> {
+        let settings = profile.relay();
+        let key = load_key(profile, keys, settings.is_some()).await?;
+        let relay = match settings {
+            Some(settings) => {
+                self.serve(profile, &key, settings.receive_port, settings.push_port)
+                    .await?
+            }
+            None => self.listen_first(profile, &key).await?,
+        };
+        let ports = relay.ports();
+        let settings = RelaySettings {
+            on: true,
+            receive_port: ports.receive,
+            push_port: ports.push,
+        };
+        if let Err(error) = profile.set_relay(settings) {
+            relay.stop().await;
+            return Err(error.into());
+        }
+        let addresses = blocking(local_address::reachable).await.unwrap_or_default();
+        Ok((relay, settings, addresses))
+    }
+
+    /// The usual ports, or free ones where another program has one of those.
+    async fn listen_first(&self, profile: &Profile, key: &NoiseSecret) -> Result<Relay, AppError> {
+        match self
+            .serve(profile, key, limit::RECEIVE_PORT, limit::PUSH_PORT)
+            .await
+        {
+            Err(error) if error.code == AppErrorCode::RelayPortInUse => {
+                self.serve(profile, key, 0, 0).await
+            }
+            answer => answer,
+        }
+    }
+
+    async fn serve(
+        &self,
+        profile: &Profile,
+        key: &NoiseSecret,
+        receive_port: u16,
+        push_port: u16,
+    ) -> Result<Relay, AppError> {
+        let config = Config {
+            store_path: profile.relay_directory().join(STORE_FILE),
+            listen_receive: self.listen_address(receive_port),
+            listen_push: self.listen_address(push_port),
+            listen_health: None,
+            shutdown_drain: DRAIN,
+            ..Config::default()
+        };
+        let key = NoiseSecret::from_bytes(*key.as_bytes());
+        Ok(Relay::start(config, key, Arc::new(SystemClock)).await?)
+    }
+
+    /// Every interface, unless invitations are to name this computer's own loopback address.
+    fn listen_address(&self, port: u16) -> SocketAddr {
+        let chosen = self.shared.setup.relay_host.as_deref();
+        match chosen.and_then(|host| host.parse::<IpAddr>().ok()) {
+            Some(address) if address.is_loopback() => SocketAddr::new(address, port),
+            _ => everywhere(port),
+        }
+    }
+}
+
+/// Loads the relay's key, or makes it for a relay that has never run.
+async fn load_key(
+    profile: &Arc<Profile>,
+    keys: &Arc<dyn KeyStore>,
+    has_run: bool,
+) -> Result<NoiseSecret, AppError> {
+    let (id, keys) = (profile.id(), Arc::clone(keys));
+    blocking(move || {
+        let name = KeyItemName::relay(&id);
+        match keys.load(&name)? {
+            Some(item) => item.relay_key(&id),
+            None if has_run => Err(KeyStoreError::Damaged),
+            None => {
+                let key = NoiseSecret::generate(&mut OsRng);
+                keys.save(&name, &KeyItem::from_relay_key(&id, &key))?;
+                Ok(key)
+            }
+        }
+    })
+    .await?
+    .map_err(AppError::from)
+}

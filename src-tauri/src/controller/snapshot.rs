@@ -1,0 +1,255 @@
+//! The state of the window, built anew from the engines and the relay each time.
+//!
+//! Owns no state of its own but the drawn codes, which are kept with their groups because
+//! drawing one takes longer than everything else here.
+
+use sealpost_engine::core::event::{JoinRequest, Member, PairingState, PairingWindow};
+use sealpost_engine::core::status::{ConnectFailure, Connection, Status};
+use sealpost_engine::engine::Engine;
+use sealpost_engine::profile::Profile;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::key::NoisePublic;
+use sealpost_protocol::limit;
+
+use super::group::{Group, fingerprint};
+use super::keys::may_choose_passphrase;
+use super::pairing::{DrawnCode, PAIRING_WINDOW_MS, request_text};
+use super::{Controller, Stage, State};
+use crate::view::{
+    AppView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView,
+    JoinRequestView, JoinView, KeychainView, MemberView, PairingView, RelayState, Screen,
+    VersionsView,
+};
+use crate::window::{TrayStatus, TrayView};
+
+/// What of a group has to be asked from its store.
+struct Counted {
+    unread: u64,
+    last_position: u64,
+}
+
+impl Controller {
+    /// Builds the state of the window.
+    pub(super) async fn snapshot(&self) -> AppView {
+        let mut counted = Vec::new();
+        for (name, engine) in self.engines() {
+            counted.push((name, count(&engine).await));
+        }
+        let mut state = self.state();
+        let relay_key = state.relay.public_key();
+        let groups = counted
+            .into_iter()
+            .filter_map(|(name, counted)| {
+                let group = state.groups.get_mut(&name)?;
+                Some(group_view(name, group, &counted, relay_key))
+            })
+            .collect();
+        self.app_view(&state, groups)
+    }
+
+    fn app_view(&self, state: &State, groups: Vec<GroupView>) -> AppView {
+        let setup = &self.shared.setup;
+        let profile = state.profile.as_deref();
+        let failure = match &state.stage {
+            Stage::Failed(error) => Some(error.clone()),
+            _ => state.failure.clone(),
+        };
+        AppView {
+            screen: screen(&state.stage, groups.is_empty()),
+            keychain: keychain_view(&state.stage, profile),
+            failure,
+            device_name: profile.and_then(Profile::device_name).unwrap_or_default(),
+            suggested_device_name: setup.suggested_device_name.clone(),
+            groups,
+            relay: state.relay.view(),
+            versions: VersionsView {
+                app: env!("CARGO_PKG_VERSION").to_owned(),
+                transport: limit::TRANSPORT_VERSION,
+                end_to_end: limit::END_TO_END_VERSION,
+            },
+            language: setup.catalogue.language().tag().to_owned(),
+            has_tray: state.has_tray,
+        }
+    }
+}
+
+impl AppView {
+    /// What the tray shows of it.
+    pub(super) fn tray(&self) -> TrayView {
+        TrayView {
+            status: self.tray_status(),
+            relay_on: matches!(self.relay.state, RelayState::On | RelayState::Starting),
+            relay_ready: matches!(self.screen, Screen::FirstStart | Screen::Ready)
+                && self.relay.state != RelayState::Starting,
+            unread: self.groups.iter().map(|group| group.unread).sum(),
+        }
+    }
+
+    fn tray_status(&self) -> TrayStatus {
+        match self.screen {
+            Screen::Starting => return TrayStatus::Starting,
+            Screen::Keychain | Screen::Passphrase | Screen::Failed => {
+                return TrayStatus::NeedsAttention;
+            }
+            Screen::FirstStart => return TrayStatus::NoGroup,
+            Screen::Ready => {}
+        }
+        let is_connected =
+            |group: &&GroupView| group.connection.state == ConnectionState::Connected;
+        let (connected, groups) = (
+            self.groups.iter().filter(is_connected).count(),
+            self.groups.len(),
+        );
+        match connected {
+            0 => TrayStatus::NotConnected,
+            all if all == groups => TrayStatus::Connected,
+            connected => TrayStatus::PartlyConnected { connected, groups },
+        }
+    }
+}
+
+/// A store that can't be read now counts as having nothing new; its error shows elsewhere.
+async fn count(engine: &Engine) -> Counted {
+    let newest = engine.messages_before(None, 1).await.unwrap_or_default();
+    Counted {
+        unread: engine.unread().await.unwrap_or_default(),
+        last_position: newest.last().map_or(0, |message| message.position),
+    }
+}
+
+fn screen(stage: &Stage, without_groups: bool) -> Screen {
+    match stage {
+        Stage::Starting | Stage::Closed => Screen::Starting,
+        Stage::Keychain(_) => Screen::Keychain,
+        Stage::Passphrase => Screen::Passphrase,
+        Stage::Open if without_groups => Screen::FirstStart,
+        Stage::Open => Screen::Ready,
+        Stage::Failed(_) => Screen::Failed,
+    }
+}
+
+fn keychain_view(stage: &Stage, profile: Option<&Profile>) -> Option<KeychainView> {
+    match stage {
+        Stage::Keychain(kind) => Some(KeychainView {
+            kind: *kind,
+            may_choose_passphrase: profile.is_some_and(may_choose_passphrase),
+        }),
+        _ => None,
+    }
+}
+
+fn group_view(
+    id: String,
+    group: &mut Group,
+    counted: &Counted,
+    relay_key: Option<NoisePublic>,
+) -> GroupView {
+    let engine = &group.engine;
+    let relay = engine.relay();
+    let PairingState { window, join } = engine.pairing();
+    GroupView {
+        id,
+        name: engine.label().unwrap_or_default(),
+        status: engine.status().into(),
+        status_reason: group.status_reason,
+        connection: connection_view(engine),
+        relay_host: relay
+            .as_ref()
+            .map(|relay| relay.host().to_owned())
+            .unwrap_or_default(),
+        relay_is_here: relay
+            .as_ref()
+            .is_some_and(|relay| Some(*relay.public_key()) == relay_key),
+        me: member_view(&engine.me(), true),
+        members: engine
+            .members()
+            .iter()
+            .map(|member| member_view(member, false))
+            .collect(),
+        max_body_bytes: u32::try_from(engine.max_payload_bytes()).unwrap_or(u32::MAX),
+        unread: counted.unread,
+        last_position: counted.last_position,
+        pairing_closed: group.pairing_closed,
+        join: join.map(|join| JoinView {
+            words: join.words.map(Vec::from).unwrap_or_default(),
+            confirmed: join.confirmed,
+        }),
+        pairing: window.and_then(|window| pairing_view(&mut group.drawn_code, &window, relay)),
+    }
+}
+
+/// Shows the open window; its code is drawn again only when it is another one.
+fn pairing_view(
+    drawn: &mut Option<DrawnCode>,
+    window: &PairingWindow,
+    relay: Option<RelayAddress>,
+) -> Option<PairingView> {
+    let link = DrawnCode::link(window, relay)?;
+    if drawn.as_ref().is_none_or(|drawn| drawn.link != link) {
+        *drawn = DrawnCode::new(link);
+    }
+    let drawn = drawn.as_ref()?;
+    Some(PairingView {
+        link: drawn.link.clone(),
+        qr_svg: drawn.svg.clone(),
+        expires_at_ms: window.opened_at_ms.saturating_add(PAIRING_WINDOW_MS),
+        requests: window.requests.iter().map(request_view).collect(),
+    })
+}
+
+fn request_view(request: &JoinRequest) -> JoinRequestView {
+    JoinRequestView {
+        id: request_text(request.id),
+        name: request.name.as_str().to_owned(),
+        words: request.words.to_vec(),
+    }
+}
+
+fn member_view(member: &Member, is_me: bool) -> MemberView {
+    MemberView {
+        id: member.id.as_str().to_owned(),
+        name: member.name.as_str().to_owned(),
+        fingerprint: fingerprint(member.keys.signing.as_bytes().iter().copied()),
+        is_me,
+    }
+}
+
+fn connection_view(engine: &Engine) -> ConnectionView {
+    let (state, reason) = match engine.connection() {
+        Connection::Connecting => (ConnectionState::Connecting, None),
+        Connection::Connected => (ConnectionState::Connected, None),
+        Connection::Disconnected(failure) => (ConnectionState::Disconnected, failure),
+        Connection::RelayVersionUnsupported { .. } => (ConnectionState::Unsupported, None),
+    };
+    ConnectionView {
+        state,
+        reason: reason.and_then(connect_reason),
+    }
+}
+
+fn connect_reason(failure: ConnectFailure) -> Option<ConnectReason> {
+    match failure {
+        ConnectFailure::NameNotFound => Some(ConnectReason::NameNotFound),
+        ConnectFailure::Refused => Some(ConnectReason::Refused),
+        ConnectFailure::NoAnswer => Some(ConnectReason::NoAnswer),
+        ConnectFailure::SomethingElse => Some(ConnectReason::SomethingElse),
+        ConnectFailure::WrongKey => Some(ConnectReason::WrongKey),
+        ConnectFailure::Unavailable => Some(ConnectReason::Unavailable),
+        ConnectFailure::Lost => Some(ConnectReason::Lost),
+        ConnectFailure::NoRelay => Some(ConnectReason::NoRelay),
+        // The app registers its handler before anybody can look.
+        ConnectFailure::NoHandler => None,
+    }
+}
+
+impl From<Status> for GroupStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::NotJoined => Self::NotJoined,
+            Status::PendingJoin => Self::PendingJoin,
+            Status::Member => Self::Member,
+            Status::Leaving => Self::Leaving,
+            Status::Destroying => Self::Destroying,
+        }
+    }
+}

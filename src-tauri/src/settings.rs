@@ -1,0 +1,94 @@
+//! The app's own settings in a profile.
+//!
+//! Owns how they are written: each under one key of `profile.json`, as JSON. What can't be
+//! read counts as not there, because a setting is never worth a start that fails.
+
+use std::collections::BTreeSet;
+
+use sealpost_engine::profile::{Profile, ProfileError};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The key of [`RelaySettings`].
+const RELAY: &str = "relay";
+
+/// How the relay on this computer is set up. There once it has run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RelaySettings {
+    /// Whether it starts with the app.
+    pub on: bool,
+    /// The port of receive sessions. Invitations and groups name it, so it stays.
+    pub receive_port: u16,
+    /// The port of push sessions.
+    pub push_port: u16,
+}
+
+/// A list of namespaces in the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NamespaceList(pub &'static str);
+
+/// Reads and writes the app's settings of a profile.
+pub trait Settings {
+    /// How the relay on this computer is set up.
+    fn relay(&self) -> Option<RelaySettings>;
+
+    /// Keeps how the relay on this computer is set up.
+    ///
+    /// # Errors
+    ///
+    /// The profile can't be written.
+    fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError>;
+
+    /// The namespaces in a list.
+    fn listed(&self, list: NamespaceList) -> BTreeSet<String>;
+
+    /// Puts a namespace into a list.
+    ///
+    /// # Errors
+    ///
+    /// The profile can't be written.
+    fn list(&self, list: NamespaceList, namespace: &str) -> Result<(), ProfileError>;
+
+    /// Takes a namespace out of a list.
+    ///
+    /// # Errors
+    ///
+    /// The profile can't be written.
+    fn unlist(&self, list: NamespaceList, namespace: &str) -> Result<(), ProfileError>;
+}
+
+impl Settings for Profile {
+    fn relay(&self) -> Option<RelaySettings> {
+        read(self, RELAY)
+    }
+
+    fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError> {
+        write(self, RELAY, &relay)
+    }
+
+    fn listed(&self, list: NamespaceList) -> BTreeSet<String> {
+        read(self, list.0).unwrap_or_default()
+    }
+
+    fn list(&self, list: NamespaceList, namespace: &str) -> Result<(), ProfileError> {
+        let mut names = self.listed(list);
+        names.insert(namespace.to_owned());
+        write(self, list.0, &names)
+    }
+
+    fn unlist(&self, list: NamespaceList, namespace: &str) -> Result<(), ProfileError> {
+        let mut names = self.listed(list);
+        names.remove(namespace);
+        write(self, list.0, &names)
+    }
+}
+
+fn read<T: DeserializeOwned>(profile: &Profile, key: &str) -> Option<T> {
+    serde_json::from_value(profile.setting(key)?).ok()
+}
+
+fn write<T: Serialize>(profile: &Profile, key: &str, value: &T) -> Result<(), ProfileError> {
+    // Numbers, truths and lists of texts always have a form in JSON.
+    profile.set_setting(key, serde_json::to_value(value).ok())
+}
