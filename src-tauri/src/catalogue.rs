@@ -9,7 +9,7 @@ use fluent_bundle::{FluentArgs, FluentResource};
 use unic_langid::LanguageIdentifier;
 
 const ENGLISH: &str = include_str!("../../locales/en.ftl");
-const GERMAN: &str = include_str!("../../locales/en.ftl");
+const GERMAN: &str = include_str!("../../locales/de.ftl");
 
 /// The languages there are. The first one has every text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +63,10 @@ impl Catalogue {
     pub fn new(language: Language) -> Self {
         let mut languages = vec![language, Language::English];
         languages.dedup();
-        Self { language, bundles: languages.into_iter().map(read).collect() }
+        Self {
+            language,
+            bundles: languages.into_iter().map(read).collect(),
+        }
     }
 
     /// The language it speaks.
@@ -83,7 +86,11 @@ impl Catalogue {
             .find_map(|bundle| {
                 let pattern = bundle.get_message(key)?.value()?;
                 let mut errors = Vec::new();
-                Some(bundle.format_pattern(pattern, Some(arguments), &mut errors).into_owned())
+                Some(
+                    bundle
+                        .format_pattern(pattern, Some(arguments), &mut errors)
+                        .into_owned(),
+                )
             })
             .unwrap_or_else(|| key.to_owned())
     }
@@ -126,6 +133,9 @@ mod tests {
 
     #[test]
     fn an_unknown_key_shows_itself() {
-        assert_eq!(Catalogue::new(Language::German).text("no-such-key"), "no-such-key");
+        assert_eq!(
+            Catalogue::new(Language::German).text("no-such-key"),
+            "no-such-key"
+        );
     }
 }

@@ -1,30 +1,25 @@
-//! App.
+//! The desktop app of Sealpost: a window, a tray, and everything behind them.
+//!
+//! Owns the shell around the engine and the relay. [`controller`] holds all of the app's
+//! logic and knows no window; [`commands`] forwards what the window asks for; [`view`] is
+//! what the two of them say to each other; [`desktop`] and [`tray`] are the real screen.
+//! No rule of delivery, pairing, membership or storage is here.
+
+pub mod app;
 pub mod app_error;
+pub mod catalogue;
+pub mod commands;
+pub mod controller;
+pub mod desktop;
+pub mod local_address;
+pub mod log;
+pub mod options;
+pub mod qr_code;
+pub mod rendering;
+pub mod settings;
+pub mod tray;
 pub mod view;
-mod commands {
-    pub(crate) const NAMES: &[&str] = &[
-        "view",
-        "start_group",
-        "read_invitation",
-        "read_invitation_image",
-        "join_group",
-        "words_same",
-        "words_different",
-        "cancel_join",
-        "start_pairing",
-        "cancel_pairing",
-        "accept_request",
-        "dismiss_request",
-        "send_message",
-        "messages",
-        "mark_read",
-        "set_relay_running",
-        "try_keychain_again",
-        "choose_passphrase",
-        "unlock",
-        "copy_text",
-        "quit",
-    ];
-}
+pub mod window;
+
 #[cfg(test)]
 mod bindings;

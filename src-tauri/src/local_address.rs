@@ -9,8 +9,26 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The beginnings of the names of interfaces that lead to no other computer of the network:
 /// containers, virtual machines, tunnels and private networks.
 const VIRTUAL_PREFIXES: [&str; 20] = [
-    "br-", "cni", "docker", "ipsec", "lxc", "lxd", "podman", "ppp", "tailscale", "tap", "tun",
-    "utun", "vboxnet", "veth", "vethernet", "virbr", "vmnet", "wg", "wsl", "zt",
+    "br-",
+    "cni",
+    "docker",
+    "ipsec",
+    "lxc",
+    "lxd",
+    "podman",
+    "ppp",
+    "tailscale",
+    "tap",
+    "tun",
+    "utun",
+    "vboxnet",
+    "veth",
+    "vethernet",
+    "virbr",
+    "vmnet",
+    "wg",
+    "wsl",
+    "zt",
 ];
 
 /// An address of one interface.
@@ -31,7 +49,10 @@ pub fn reachable() -> Vec<String> {
 
 /// The host that an invitation names when the person chose none.
 pub fn host_for_invitations(reachable: &[String]) -> String {
-    reachable.first().cloned().unwrap_or_else(|| Ipv4Addr::LOCALHOST.to_string())
+    reachable
+        .first()
+        .cloned()
+        .unwrap_or_else(|| Ipv4Addr::LOCALHOST.to_string())
 }
 
 fn order(candidates: impl Iterator<Item = Candidate>) -> Vec<String> {
@@ -41,12 +62,17 @@ fn order(candidates: impl Iterator<Item = Candidate>) -> Vec<String> {
         .collect();
     ranked.sort();
     ranked.dedup();
-    ranked.into_iter().map(|(_, address)| address.to_string()).collect()
+    ranked
+        .into_iter()
+        .map(|(_, address)| address.to_string())
+        .collect()
 }
 
 fn is_virtual(interface: &str) -> bool {
     let name = interface.to_lowercase();
-    VIRTUAL_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    VIRTUAL_PREFIXES
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 /// How good an address is in an invitation, best first.
@@ -121,7 +147,10 @@ mod tests {
 
     #[test]
     fn without_a_network_an_invitation_names_this_computer_itself() {
-        assert_eq!(ordered(&[("lo", "127.0.0.1"), ("eth0", "169.254.3.4")]), [""; 0]);
+        assert_eq!(
+            ordered(&[("lo", "127.0.0.1"), ("eth0", "169.254.3.4")]),
+            [""; 0]
+        );
         assert_eq!(host_for_invitations(&[]), "127.0.0.1");
     }
 }

@@ -10,8 +10,12 @@ use tracing_subscriber::EnvFilter;
 use crate::options::LogLevel;
 
 /// The crates that may write.
-const OWN_CRATES: [&str; 4] =
-    ["sealpost_app", "sealpost_engine", "sealpost_protocol", "sealpost_relay"];
+const OWN_CRATES: [&str; 4] = [
+    "sealpost_app",
+    "sealpost_engine",
+    "sealpost_protocol",
+    "sealpost_relay",
+];
 
 /// Starts writing.
 pub fn start(level: LogLevel) {
@@ -25,7 +29,9 @@ pub fn start(level: LogLevel) {
 }
 
 fn directives(level: LogLevel) -> String {
-    let Some(level) = level.level() else { return "off".to_owned() };
+    let Some(level) = level.level() else {
+        return "off".to_owned();
+    };
     let own = OWN_CRATES.map(|name| format!("{name}={level}"));
     format!("off,{}", own.join(","))
 }
@@ -39,6 +45,10 @@ mod tests {
         assert_eq!(directives(LogLevel::Off), "off");
         let all = directives(LogLevel::Trace);
         assert!(all.starts_with("off,sealpost_app=TRACE,"), "{all}");
-        assert!(all.split(',').skip(1).all(|directive| directive.starts_with("sealpost_")));
+        assert!(
+            all.split(',')
+                .skip(1)
+                .all(|directive| directive.starts_with("sealpost_"))
+        );
     }
 }

@@ -68,7 +68,9 @@ pub fn read_base64(text: &str) -> Result<String, AppError> {
     if text.len() / 4 > IMAGE_BYTES_MAX / 3 {
         return Err(AppErrorCode::ImageUnreadable.into());
     }
-    let bytes = STANDARD.decode(text).map_err(|_| AppErrorCode::ImageUnreadable)?;
+    let bytes = STANDARD
+        .decode(text)
+        .map_err(|_| AppErrorCode::ImageUnreadable)?;
     read(&bytes)
 }
 
@@ -90,7 +92,9 @@ pub fn read(bytes: &[u8]) -> Result<String, AppError> {
 }
 
 fn decode(bytes: &[u8]) -> Option<DynamicImage> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().ok()?;
+    let mut reader = ImageReader::new(Cursor::new(bytes))
+        .with_guessed_format()
+        .ok()?;
     let mut limits = Limits::default();
     limits.max_image_width = Some(IMAGE_SIDE_MAX);
     limits.max_image_height = Some(IMAGE_SIDE_MAX);
@@ -107,7 +111,10 @@ fn on_white(picture: &DynamicImage) -> GrayImage {
         let [light, alpha] = pixel.0;
         let covered = u16::from(light) * u16::from(alpha);
         let ground = 255 * (255 - u16::from(alpha));
-        pixel.0 = [u8::try_from((covered + ground) / 255).unwrap_or(u8::MAX), u8::MAX];
+        pixel.0 = [
+            u8::try_from((covered + ground) / 255).unwrap_or(u8::MAX),
+            u8::MAX,
+        ];
     }
     DynamicImage::ImageLumaA8(pixels).into_luma8()
 }
@@ -124,7 +131,9 @@ fn find_code(picture: &GrayImage) -> Option<String> {
         usize::try_from(picture.height()).ok()?,
         |x, y| {
             let (x, y) = (u32::try_from(x).unwrap_or(0), u32::try_from(y).unwrap_or(0));
-            picture.get_pixel_checked(x, y).map_or(u8::MAX, |pixel| pixel.0[0])
+            picture
+                .get_pixel_checked(x, y)
+                .map_or(u8::MAX, |pixel| pixel.0[0])
         },
     );
     prepared
@@ -153,7 +162,9 @@ mod tests {
 
     fn as_png(picture: &GrayImage) -> Vec<u8> {
         let mut bytes = Cursor::new(Vec::new());
-        picture.write_to(&mut bytes, ImageFormat::Png).expect("a picture can be written");
+        picture
+            .write_to(&mut bytes, ImageFormat::Png)
+            .expect("a picture can be written");
         bytes.into_inner()
     }
 
@@ -166,8 +177,14 @@ mod tests {
     #[test]
     fn what_is_no_picture_and_what_holds_no_code_are_told_apart() {
         let blank = GrayImage::from_pixel(64, 64, Luma([200]));
-        assert_eq!(read(&as_png(&blank)), Err(AppErrorCode::ImageHoldsNoCode.into()));
-        assert_eq!(read(b"no picture"), Err(AppErrorCode::ImageUnreadable.into()));
+        assert_eq!(
+            read(&as_png(&blank)),
+            Err(AppErrorCode::ImageHoldsNoCode.into())
+        );
+        assert_eq!(
+            read(b"no picture"),
+            Err(AppErrorCode::ImageUnreadable.into())
+        );
         assert_eq!(read(&[]), Err(AppErrorCode::ImageUnreadable.into()));
     }
 
@@ -183,13 +200,21 @@ mod tests {
     fn the_drawn_code_is_the_painted_one_with_a_quiet_zone() {
         let svg = draw(TEXT).expect("short enough");
         let painted = paint(TEXT, 0, 255);
-        let width = QrCode::with_error_correction_level(TEXT, EcLevel::M).expect("short").width();
+        let width = QrCode::with_error_correction_level(TEXT, EcLevel::M)
+            .expect("short")
+            .width();
         let side = width + 2 * QUIET_ZONE_MODULES;
         assert!(svg.starts_with(&format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {side} {side}\""
         )));
         let mut drawn = GrayImage::from_pixel(side as u32, side as u32, Luma([255]));
-        for run in svg.rsplit("d=\"").next().expect("the dark path").split('M').skip(1) {
+        for run in svg
+            .rsplit("d=\"")
+            .next()
+            .expect("the dark path")
+            .split('M')
+            .skip(1)
+        {
             let (left, rest) = run.split_once(' ').expect("x and y");
             let (top, rest) = rest.split_once('h').expect("y and length");
             let (length, _) = rest.split_once('v').expect("length");

@@ -20,7 +20,10 @@ pub fn prepare() {
     }
     if let Ok(program) = std::env::current_exe() {
         // Comes back only when the program can't be started; then it goes on as it is.
-        let error = Command::new(program).args(std::env::args_os().skip(1)).env(VARIABLE, "1").exec();
+        let error = Command::new(program)
+            .args(std::env::args_os().skip(1))
+            .env(VARIABLE, "1")
+            .exec();
         tracing::warn!(kind = ?error.kind(), "the renderer could not be chosen");
     }
 }
