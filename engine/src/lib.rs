@@ -11,9 +11,19 @@
 //!
 //! Never logs a name, a key, an address, an id that lasts, or a text, at any level.
 
+mod actor;
 pub mod clock;
 pub mod core;
 mod durable_file;
+pub mod engine;
+pub mod history;
 pub mod keys;
 pub mod namespace;
+mod notices;
 pub mod profile;
+mod session;
+mod store;
+pub mod subscription;
+
+pub use engine::{BoxFuture, Engine, OpenError, OpenOptions};
+pub use subscription::Subscription;

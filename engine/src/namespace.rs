@@ -47,7 +47,9 @@ impl Namespace {
     pub fn fresh(place: u32, rng: &mut (impl RngCore + CryptoRng)) -> Self {
         let mut random = [0_u8; 16];
         rng.fill_bytes(&mut random);
-        let letters = random.iter().filter_map(|byte| ALPHABET.get(usize::from(byte % 32)));
+        let letters = random
+            .iter()
+            .filter_map(|byte| ALPHABET.get(usize::from(byte % 32)));
         let tail: String = letters.map(|&letter| char::from(letter)).collect();
         Self(format!("{place:06}-{tail}"))
     }
@@ -55,7 +57,9 @@ impl Namespace {
     /// The number that [`Self::fresh`] put in front, if there is one.
     #[must_use]
     pub fn place(&self) -> Option<u32> {
-        self.0.split_once('-').and_then(|(place, _)| place.parse().ok())
+        self.0
+            .split_once('-')
+            .and_then(|(place, _)| place.parse().ok())
     }
 
     /// The namespace as text.
@@ -83,7 +87,17 @@ mod tests {
         for good in ["a", "Default", "a_b-C9", &"x".repeat(64)] {
             assert_eq!(Namespace::parse(good).unwrap().as_str(), good);
         }
-        for bad in ["", " ", "a b", "../x", "a.b", "ä", "a/b", "a\0", &"x".repeat(65)] {
+        for bad in [
+            "",
+            " ",
+            "a b",
+            "../x",
+            "a.b",
+            "ä",
+            "a/b",
+            "a\0",
+            &"x".repeat(65),
+        ] {
             assert_eq!(Namespace::parse(bad), Err(InvalidNamespace), "{bad:?}");
         }
     }

@@ -240,7 +240,12 @@ impl Profile {
             Some(found) => found,
             None => make_record(&directory)?,
         };
-        Ok(Self { directory, id, record: Mutex::new(record), _lock: lock })
+        Ok(Self {
+            directory,
+            id,
+            record: Mutex::new(record),
+            _lock: lock,
+        })
     }
 
     /// The id of the profile.
@@ -370,15 +375,27 @@ impl fmt::Debug for Profile {
 /// The file of the database of `namespace` in the profile directory `directory`.
 #[must_use]
 pub fn database_path(directory: &Path, namespace: &Namespace) -> PathBuf {
-    directory.join(format!("{DATABASE_PREFIX}{}{DATABASE_SUFFIX}", namespace.as_str()))
+    directory.join(format!(
+        "{DATABASE_PREFIX}{}{DATABASE_SUFFIX}",
+        namespace.as_str()
+    ))
 }
 
 fn lock(path: &Path) -> Result<File, ProfileError> {
     let mut options = durable_file::private();
-    let mut file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+    let mut file = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path)?;
     match file.try_lock() {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Err(ProfileError::InUse { pid: read_pid(&file) }),
+        Err(TryLockError::WouldBlock) => {
+            return Err(ProfileError::InUse {
+                pid: read_pid(&file),
+            });
+        }
         Err(TryLockError::Error(error)) => return Err(error.into()),
     }
     // Only for the message that a second opener gets; a failure here costs nothing else.
@@ -405,7 +422,10 @@ fn read_record(path: &Path) -> Result<Option<(ProfileId, Record)>, ProfileError>
     let RecordFormat { format } =
         serde_json::from_slice(&bytes).map_err(|_| ProfileError::Damaged)?;
     if format > FORMAT {
-        return Err(ProfileError::TooNew { found: format, known: FORMAT });
+        return Err(ProfileError::TooNew {
+            found: format,
+            known: FORMAT,
+        });
     }
     let record: Record = serde_json::from_slice(&bytes).map_err(|_| ProfileError::Damaged)?;
     let id = ProfileId::parse(&record.id).ok_or(ProfileError::Damaged)?;
@@ -432,7 +452,10 @@ fn make_record(directory: &Path) -> Result<(ProfileId, Record), ProfileError> {
 fn write_record(directory: &Path, record: &Record) -> Result<(), ProfileError> {
     let mut bytes = serde_json::to_vec_pretty(record).map_err(|_| ProfileError::Damaged)?;
     bytes.push(b'\n');
-    Ok(durable_file::replace(&directory.join("profile.json"), &bytes)?)
+    Ok(durable_file::replace(
+        &directory.join("profile.json"),
+        &bytes,
+    )?)
 }
 
 fn list_namespaces(directory: &Path) -> Result<Vec<Namespace>, ProfileError> {
@@ -440,7 +463,9 @@ fn list_namespaces(directory: &Path) -> Result<Vec<Namespace>, ProfileError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(unreadable)? {
         let name = entry.map_err(unreadable)?.file_name();
-        let text = name.to_str().and_then(|name| name.strip_prefix(DATABASE_PREFIX));
+        let text = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(DATABASE_PREFIX));
         let text = text.and_then(|name| name.strip_suffix(DATABASE_SUFFIX));
         found.extend(text.and_then(|text| Namespace::parse(text).ok()));
     }

@@ -37,7 +37,11 @@ impl KeyItemName {
     /// The item of the group in `namespace`.
     #[must_use]
     pub fn group(profile: &ProfileId, namespace: &Namespace) -> Self {
-        Self(format!("{}/group/{}", profile.to_text(), namespace.as_str()))
+        Self(format!(
+            "{}/group/{}",
+            profile.to_text(),
+            namespace.as_str()
+        ))
     }
 
     /// The item of the relay inside the app.
@@ -179,7 +183,10 @@ impl Identity {
     /// Makes a fresh identity.
     #[must_use]
     pub fn generate(rng: &mut (impl RngCore + CryptoRng)) -> Self {
-        Self { id: IdentityId::generate(rng), secrets: DeviceSecrets::generate(rng) }
+        Self {
+            id: IdentityId::generate(rng),
+            secrets: DeviceSecrets::generate(rng),
+        }
     }
 }
 
@@ -203,7 +210,10 @@ impl GroupKeys {
     pub fn generate(rng: &mut (impl RngCore + CryptoRng)) -> Self {
         let mut database_key = Zeroizing::new([0; 32]);
         rng.fill_bytes(database_key.as_mut());
-        Self { database_key, identities: vec![Identity::generate(rng)] }
+        Self {
+            database_key,
+            identities: vec![Identity::generate(rng)],
+        }
     }
 
     /// Unpacks the item of a group.
@@ -225,7 +235,14 @@ impl GroupKeys {
             identities.push(identity);
         }
         let whole = payload.is_empty() && (1..=IDENTITIES_MAX).contains(&identities.len());
-        if whole { Ok(Self { database_key, identities }) } else { Err(KeyStoreError::Damaged) }
+        if whole {
+            Ok(Self {
+                database_key,
+                identities,
+            })
+        } else {
+            Err(KeyStoreError::Damaged)
+        }
     }
 
     /// Packs the keys for the key store of `profile`.
@@ -254,23 +271,29 @@ impl GroupKeys {
         &self.identities
     }
 
+    /// The identity that a store is made with: the only one, or the older one.
+    #[must_use]
+    pub(crate) fn first_identity(&self) -> Option<&Identity> {
+        self.identities.first()
+    }
+
     /// The identity called `id`.
     #[must_use]
     pub fn identity(&self, id: &IdentityId) -> Option<&Identity> {
         self.identities.iter().find(|identity| identity.id == *id)
     }
 
-    /// Adds a fresh identity beside the one in use and names it: the first of the three
-    /// steps of a change. With two held already, the one that isn't `in_use` makes room.
+    /// Adds an identity beside the one in use and names it: the first of the three steps of
+    /// a change. With two held already, the one that isn't `in_use` makes room.
     pub fn add_identity(
         &mut self,
         in_use: &IdentityId,
+        secrets: DeviceSecrets,
         rng: &mut (impl RngCore + CryptoRng),
     ) -> IdentityId {
         self.keep_only(in_use);
-        let fresh = Identity::generate(rng);
-        let id = fresh.id;
-        self.identities.push(fresh);
+        let id = IdentityId::generate(rng);
+        self.identities.push(Identity { id, secrets });
         id
     }
 
@@ -292,7 +315,10 @@ fn take_identity(payload: &mut &[u8]) -> Result<Identity, KeyStoreError> {
     let id = IdentityId(*take::<16>(payload)?);
     let noise = NoiseSecret::from_bytes(*take::<32>(payload)?);
     let signing = SigningSecret::from_bytes(*take::<32>(payload)?);
-    Ok(Identity { id, secrets: DeviceSecrets { noise, signing } })
+    Ok(Identity {
+        id,
+        secrets: DeviceSecrets { noise, signing },
+    })
 }
 
 #[cfg(test)]
@@ -306,13 +332,18 @@ mod tests {
         ChaCha20Rng::seed_from_u64(3)
     }
 
+    fn add_identity(keys: &mut GroupKeys, id: &IdentityId, rng: &mut ChaCha20Rng) -> IdentityId {
+        let secrets = DeviceSecrets::generate(rng);
+        keys.add_identity(id, secrets, rng)
+    }
+
     #[test]
     fn group_keys_survive_the_round_trip() {
         let mut rng = rng();
         let profile = ProfileId::generate(&mut rng);
         let mut keys = GroupKeys::generate(&mut rng);
         let first = keys.identities()[0].id;
-        let second = keys.add_identity(&first, &mut rng);
+        let second = add_identity(&mut keys, &first, &mut rng);
         let read = GroupKeys::decode(&keys.encode(&profile), &profile).unwrap();
         assert_eq!(read.database_key(), keys.database_key());
         assert_eq!(read.identities().len(), 2);
@@ -327,9 +358,12 @@ mod tests {
         let mut rng = rng();
         let mut keys = GroupKeys::generate(&mut rng);
         let first = keys.identities()[0].id;
-        let abandoned = keys.add_identity(&first, &mut rng);
-        let second = keys.add_identity(&first, &mut rng);
-        assert!(keys.identity(&abandoned).is_none(), "an interrupted change makes room");
+        let abandoned = add_identity(&mut keys, &first, &mut rng);
+        let second = add_identity(&mut keys, &first, &mut rng);
+        assert!(
+            keys.identity(&abandoned).is_none(),
+            "an interrupted change makes room"
+        );
         assert!(keys.keep_only(&second));
         assert!(!keys.keep_only(&second));
         assert_eq!(keys.identities().len(), 1);
@@ -348,7 +382,10 @@ mod tests {
         }
         for length in 0..good.as_bytes().len() {
             let cut = KeyItem::from_bytes(good.as_bytes()[..length].to_vec());
-            assert_eq!(GroupKeys::decode(&cut, &profile).unwrap_err(), KeyStoreError::Damaged);
+            assert_eq!(
+                GroupKeys::decode(&cut, &profile).unwrap_err(),
+                KeyStoreError::Damaged
+            );
         }
     }
 
@@ -357,14 +394,20 @@ mod tests {
         let mut rng = rng();
         let (mine, other) = (ProfileId::generate(&mut rng), ProfileId::generate(&mut rng));
         let item = GroupKeys::generate(&mut rng).encode(&other);
-        assert_eq!(GroupKeys::decode(&item, &mine).unwrap_err(), KeyStoreError::OtherProfile);
+        assert_eq!(
+            GroupKeys::decode(&item, &mine).unwrap_err(),
+            KeyStoreError::OtherProfile
+        );
         let mut bytes = item.as_bytes().to_vec();
         bytes[3] = FORMAT + 1;
         let body = bytes.len() - CHECK_BYTES;
         let check = check(CHECK_LABEL, &bytes[..body]);
         bytes[body..].copy_from_slice(&check);
         let newer = KeyItem::from_bytes(bytes);
-        assert_eq!(GroupKeys::decode(&newer, &other).unwrap_err(), KeyStoreError::TooNew);
+        assert_eq!(
+            GroupKeys::decode(&newer, &other).unwrap_err(),
+            KeyStoreError::TooNew
+        );
     }
 
     #[test]
@@ -374,7 +417,10 @@ mod tests {
         let key = NoiseSecret::generate(&mut rng);
         let item = KeyItem::from_relay_key(&profile, &key);
         assert_eq!(item.relay_key(&profile).unwrap().as_bytes(), key.as_bytes());
-        assert_eq!(GroupKeys::decode(&item, &profile).unwrap_err(), KeyStoreError::Damaged);
+        assert_eq!(
+            GroupKeys::decode(&item, &profile).unwrap_err(),
+            KeyStoreError::Damaged
+        );
     }
 
     #[test]
@@ -383,7 +429,11 @@ mod tests {
         let profile = ProfileId::generate(&mut rng);
         let keys = GroupKeys::generate(&mut rng);
         let name = KeyItemName::relay(&profile);
-        let printed = format!("{keys:?}{:?}{:?}{name:?}", keys.identities(), keys.encode(&profile));
+        let printed = format!(
+            "{keys:?}{:?}{:?}{name:?}",
+            keys.identities(),
+            keys.encode(&profile)
+        );
         assert_eq!(printed, "GroupKeys[Identity]KeyItemKeyItemName");
     }
 }

@@ -34,10 +34,18 @@ const SEALED: u8 = 1;
 const CHECK_LABEL: &[u8] = b"sealpost key file check v1";
 
 /// What Argon2id costs in a file that is written today.
-const COST: Cost = Cost { memory_kib: 64 * 1024, passes: 3, lanes: 1 };
+const COST: Cost = Cost {
+    memory_kib: 64 * 1024,
+    passes: 3,
+    lanes: 1,
+};
 
 /// What a file may ask for at most: a damaged or planted one must not stop the computer.
-const COST_MAX: Cost = Cost { memory_kib: 1024 * 1024, passes: 16, lanes: 4 };
+const COST_MAX: Cost = Cost {
+    memory_kib: 1024 * 1024,
+    passes: 16,
+    lanes: 4,
+};
 
 /// Largest file that is read: far more than any number of groups needs.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
@@ -63,7 +71,15 @@ impl PassphraseFileStore {
         let mut salt = [0; 16];
         OsRng.fill_bytes(&mut salt);
         let key = derive(passphrase, COST, &salt)?;
-        ItemFile::create(path, Protection::Passphrase { cost: COST, salt, key }).map(Self::from)
+        ItemFile::create(
+            path,
+            Protection::Passphrase {
+                cost: COST,
+                salt,
+                key,
+            },
+        )
+        .map(Self::from)
     }
 
     /// Opens a key file. Takes about a second and 64 MiB.
@@ -103,13 +119,17 @@ impl KeyFileStore {
 
 impl From<ItemFile> for PassphraseFileStore {
     fn from(file: ItemFile) -> Self {
-        Self { file: Mutex::new(file) }
+        Self {
+            file: Mutex::new(file),
+        }
     }
 }
 
 impl From<ItemFile> for KeyFileStore {
     fn from(file: ItemFile) -> Self {
-        Self { file: Mutex::new(file) }
+        Self {
+            file: Mutex::new(file),
+        }
     }
 }
 
@@ -159,7 +179,11 @@ impl ItemFile {
         if fs::exists(path)? {
             return Err(KeyStoreError::AlreadyThere);
         }
-        let file = Self { path: path.to_owned(), protection, items: Items::new() };
+        let file = Self {
+            path: path.to_owned(),
+            protection,
+            items: Items::new(),
+        };
         file.write(&file.items)?;
         Ok(file)
     }
@@ -173,14 +197,21 @@ impl ItemFile {
         let protection = head.unlock(passphrase)?;
         let body = match (&protection, &head.sealing) {
             (Protection::Passphrase { key, .. }, Some(sealing)) => {
-                let payload = Payload { msg: body, aad: head.bytes };
+                let payload = Payload {
+                    msg: body,
+                    aad: head.bytes,
+                };
                 let opened = cipher(key).decrypt(Nonce::from_slice(&sealing.nonce), payload);
                 Zeroizing::new(opened.map_err(|_| KeyStoreError::WrongPassphrase)?)
             }
             _ => Zeroizing::new(body.to_vec()),
         };
         let items = decode_items(&body)?;
-        Ok(Self { path: path.to_owned(), protection, items })
+        Ok(Self {
+            path: path.to_owned(),
+            protection,
+            items,
+        })
     }
 
     fn load(&self, name: &KeyItemName) -> Option<KeyItem> {
@@ -214,7 +245,10 @@ impl ItemFile {
                 }
                 bytes.extend_from_slice(salt);
                 bytes.extend_from_slice(&nonce);
-                let payload = Payload { msg: &body, aad: &bytes };
+                let payload = Payload {
+                    msg: &body,
+                    aad: &bytes,
+                };
                 let sealed = cipher(key).encrypt(Nonce::from_slice(&nonce), payload);
                 bytes.extend_from_slice(&sealed.map_err(|_| KeyStoreError::Failed)?);
             }
@@ -228,7 +262,11 @@ impl ItemFile {
 
 enum Protection {
     None,
-    Passphrase { cost: Cost, salt: [u8; 16], key: Zeroizing<[u8; 32]> },
+    Passphrase {
+        cost: Cost,
+        salt: [u8; 16],
+        key: Zeroizing<[u8; 32]>,
+    },
 }
 
 #[derive(Clone, Copy)]
@@ -272,7 +310,9 @@ impl<'a> Head<'a> {
             }),
             _ => return Err(KeyStoreError::Damaged),
         };
-        let bytes = covered.get(..covered.len() - rest.len()).ok_or(KeyStoreError::Damaged)?;
+        let bytes = covered
+            .get(..covered.len() - rest.len())
+            .ok_or(KeyStoreError::Damaged)?;
         Ok((Self { bytes, sealing }, rest))
     }
 
@@ -316,7 +356,10 @@ fn cipher(key: &[u8; 32]) -> ChaCha20Poly1305 {
 }
 
 fn encode_items(items: &Items) -> Zeroizing<Vec<u8>> {
-    let bytes = items.iter().map(|(name, item)| 6 + name.len() + item.as_bytes().len()).sum();
+    let bytes = items
+        .iter()
+        .map(|(name, item)| 6 + name.len() + item.as_bytes().len())
+        .sum();
     let mut body = Zeroizing::new(Vec::with_capacity(bytes));
     for (name, item) in items {
         // Names are under 200 bytes and items under 400: see `keys::item`.
@@ -346,7 +389,11 @@ fn decode_items(mut body: &[u8]) -> Result<Items, KeyStoreError> {
 fn refuse_exposed(path: &Path) -> Result<(), KeyStoreError> {
     use std::os::unix::fs::PermissionsExt;
     let mode = fs::metadata(path)?.permissions().mode() & 0o777;
-    if mode & 0o077 == 0 { Ok(()) } else { Err(KeyStoreError::Exposed { mode }) }
+    if mode & 0o077 == 0 {
+        Ok(())
+    } else {
+        Err(KeyStoreError::Exposed { mode })
+    }
 }
 
 // Elsewhere the user's own directory is what keeps others out.
@@ -388,7 +435,10 @@ mod tests {
         drop(store);
 
         let raw = fs::read(&path).unwrap();
-        assert!(!raw.windows(6).any(|window| window == b"canary"), "sealed at rest");
+        assert!(
+            !raw.windows(6).any(|window| window == b"canary"),
+            "sealed at rest"
+        );
         let wrong = PassphraseFileStore::open(&path, "correct horsf").err();
         assert_eq!(wrong, Some(KeyStoreError::WrongPassphrase));
         let none = KeyFileStore::open(&path).err();
@@ -410,11 +460,18 @@ mod tests {
             let mut bytes = good.clone();
             bytes[place] ^= 0x20;
             fs::write(&path, &bytes).unwrap();
-            assert_eq!(KeyFileStore::open(&path).err(), Some(KeyStoreError::Damaged), "{place}");
+            assert_eq!(
+                KeyFileStore::open(&path).err(),
+                Some(KeyStoreError::Damaged),
+                "{place}"
+            );
         }
         for length in 0..good.len() {
             fs::write(&path, &good[..length]).unwrap();
-            assert_eq!(KeyFileStore::open(&path).err(), Some(KeyStoreError::Damaged));
+            assert_eq!(
+                KeyFileStore::open(&path).err(),
+                Some(KeyStoreError::Damaged)
+            );
         }
     }
 
@@ -438,8 +495,14 @@ mod tests {
     fn an_existing_file_is_never_replaced_by_a_new_one() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("keys");
-        KeyFileStore::create(&path).unwrap().save(&name("a"), &item("kept")).unwrap();
-        assert_eq!(KeyFileStore::create(&path).err(), Some(KeyStoreError::AlreadyThere));
+        KeyFileStore::create(&path)
+            .unwrap()
+            .save(&name("a"), &item("kept"))
+            .unwrap();
+        assert_eq!(
+            KeyFileStore::create(&path).err(),
+            Some(KeyStoreError::AlreadyThere)
+        );
         let store = KeyFileStore::open(&path).unwrap();
         assert_eq!(store.load(&name("a")).unwrap(), Some(item("kept")));
     }
@@ -461,7 +524,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("keys");
         KeyFileStore::create(&path).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
         let refused = KeyFileStore::open(&path).err();
         assert_eq!(refused, Some(KeyStoreError::Exposed { mode: 0o640 }));

@@ -25,7 +25,9 @@ impl KeychainStore {
     /// Makes the store. Nothing is asked of the keychain before the first call.
     #[must_use]
     pub fn new() -> Self {
-        Self { platform: platform::Platform::new() }
+        Self {
+            platform: platform::Platform::new(),
+        }
     }
 
     /// Asks whether the keychain can be used at all, without reading or writing an item.
@@ -57,7 +59,9 @@ impl KeyStore for KeychainStore {
     fn save(&self, name: &KeyItemName, item: &KeyItem) -> Result<(), KeyStoreError> {
         self.platform.check()?;
         let entry = self.platform.entry(name)?;
-        entry.set_secret(item.as_bytes()).map_err(|error| self.platform.sort(error))
+        entry
+            .set_secret(item.as_bytes())
+            .map_err(|error| self.platform.sort(error))
     }
 
     fn remove(&self, name: &KeyItemName) -> Result<(), KeyStoreError> {
@@ -93,7 +97,9 @@ mod platform {
 
     impl Platform {
         pub(super) const fn new() -> Self {
-            Self { store: Mutex::new(None) }
+            Self {
+                store: Mutex::new(None),
+            }
         }
 
         pub(super) fn entry(&self, name: &KeyItemName) -> Result<Entry, KeyStoreError> {
@@ -217,15 +223,24 @@ mod platform {
                 let name = format!("org.freedesktop.DBus.Error.{name}");
                 assert_eq!(sort_name(&name), KeyStoreError::Missing, "{name}");
             }
-            assert_eq!(sort_name("org.freedesktop.Secret.Error.IsLocked"), KeyStoreError::Locked);
+            assert_eq!(
+                sort_name("org.freedesktop.Secret.Error.IsLocked"),
+                KeyStoreError::Locked
+            );
             assert_eq!(sort_name("org.example.Anything"), KeyStoreError::Failed);
         }
 
         #[test]
         fn a_dismissed_prompt_is_not_a_locked_keychain() {
-            assert_eq!(sort(&secret_service::Error::Prompt), KeyStoreError::Dismissed);
+            assert_eq!(
+                sort(&secret_service::Error::Prompt),
+                KeyStoreError::Dismissed
+            );
             assert_eq!(sort(&secret_service::Error::Locked), KeyStoreError::Locked);
-            assert_eq!(sort(&secret_service::Error::Unavailable), KeyStoreError::Missing);
+            assert_eq!(
+                sort(&secret_service::Error::Unavailable),
+                KeyStoreError::Missing
+            );
         }
     }
 }
@@ -259,7 +274,10 @@ mod platform {
             }
         }
 
-        #[expect(clippy::unused_self, reason = "the Secret Service has something to forget")]
+        #[expect(
+            clippy::unused_self,
+            reason = "the Secret Service has something to forget"
+        )]
         pub(super) fn sort(&self, error: Error) -> KeyStoreError {
             match error {
                 Error::NoStorageAccess(_) => KeyStoreError::Locked,

@@ -9,21 +9,36 @@ pub(super) const CHECK_BYTES: usize = 8;
 
 /// The check of `bytes`: it finds damage, it keeps nobody from changing anything.
 pub(super) fn check(label: &[u8], bytes: &[u8]) -> [u8; CHECK_BYTES] {
-    let digest = Sha256::new().chain_update(label).chain_update([0]).chain_update(bytes).finalize();
+    let digest = Sha256::new()
+        .chain_update(label)
+        .chain_update([0])
+        .chain_update(bytes)
+        .finalize();
     let mut check = [0; CHECK_BYTES];
-    check.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+    check
+        .iter_mut()
+        .zip(digest)
+        .for_each(|(to, from)| *to = from);
     check
 }
 
 /// Splits off the check at the end of `bytes` and compares it.
 pub(super) fn checked<'a>(label: &[u8], bytes: &'a [u8]) -> Result<&'a [u8], KeyStoreError> {
-    let (covered, found) = bytes.split_last_chunk::<CHECK_BYTES>().ok_or(KeyStoreError::Damaged)?;
-    if check(label, covered) == *found { Ok(covered) } else { Err(KeyStoreError::Damaged) }
+    let (covered, found) = bytes
+        .split_last_chunk::<CHECK_BYTES>()
+        .ok_or(KeyStoreError::Damaged)?;
+    if check(label, covered) == *found {
+        Ok(covered)
+    } else {
+        Err(KeyStoreError::Damaged)
+    }
 }
 
 /// Takes `N` bytes off the front.
 pub(super) fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Result<&'a [u8; N], KeyStoreError> {
-    let (head, tail) = bytes.split_first_chunk::<N>().ok_or(KeyStoreError::Damaged)?;
+    let (head, tail) = bytes
+        .split_first_chunk::<N>()
+        .ok_or(KeyStoreError::Damaged)?;
     *bytes = tail;
     Ok(head)
 }
@@ -38,7 +53,9 @@ pub(super) fn take_slice<'a>(
     bytes: &mut &'a [u8],
     length: usize,
 ) -> Result<&'a [u8], KeyStoreError> {
-    let (head, tail) = bytes.split_at_checked(length).ok_or(KeyStoreError::Damaged)?;
+    let (head, tail) = bytes
+        .split_at_checked(length)
+        .ok_or(KeyStoreError::Damaged)?;
     *bytes = tail;
     Ok(head)
 }

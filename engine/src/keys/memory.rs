@@ -49,7 +49,9 @@ impl MemoryStore {
 impl KeyStore for MemoryStore {
     fn load(&self, name: &KeyItemName) -> Result<Option<KeyItem>, KeyStoreError> {
         let state = self.state();
-        state.failure.map_or_else(|| Ok(state.items.get(name.as_str()).cloned()), Err)
+        state
+            .failure
+            .map_or_else(|| Ok(state.items.get(name.as_str()).cloned()), Err)
     }
 
     fn save(&self, name: &KeyItemName, item: &KeyItem) -> Result<(), KeyStoreError> {

@@ -28,7 +28,12 @@ fn a_second_opener_is_told_who_has_it() {
     let data = tempfile::tempdir().unwrap();
     let first = Profile::open(data.path(), "default").unwrap();
     let refused = Profile::open(data.path(), "default").unwrap_err();
-    assert_eq!(refused, ProfileError::InUse { pid: Some(std::process::id()) });
+    assert_eq!(
+        refused,
+        ProfileError::InUse {
+            pid: Some(std::process::id())
+        }
+    );
     drop(first);
     Profile::open(data.path(), "default").unwrap();
 }
@@ -37,7 +42,10 @@ fn a_second_opener_is_told_who_has_it() {
 fn names_that_are_paths_are_refused_and_make_nothing() {
     let data = tempfile::tempdir().unwrap();
     for name in ["", "..", "a/b", "ä", "a b", &"x".repeat(65)] {
-        assert_eq!(Profile::open(data.path(), name).unwrap_err(), ProfileError::InvalidName);
+        assert_eq!(
+            Profile::open(data.path(), name).unwrap_err(),
+            ProfileError::InvalidName
+        );
     }
     assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
 }
@@ -69,7 +77,10 @@ fn databases_without_a_record_are_not_taken_for_a_new_profile() {
     let directory = data.path().join("default");
     fs::create_dir(&directory).unwrap();
     fs::write(directory.join("trueseal_a.db"), "x").unwrap();
-    assert_eq!(Profile::open(data.path(), "default").unwrap_err(), ProfileError::Damaged);
+    assert_eq!(
+        Profile::open(data.path(), "default").unwrap_err(),
+        ProfileError::Damaged
+    );
     assert!(!directory.join("profile.json").exists());
 }
 
@@ -79,7 +90,10 @@ fn a_data_directory_that_is_a_file_is_named_as_such() {
     let file = data.path().join("file");
     fs::write(&file, "kept").unwrap();
     let refused = Profile::open(&file, "default").unwrap_err();
-    assert_eq!(refused, ProfileError::NotWritable(NotWritable::NotADirectory));
+    assert_eq!(
+        refused,
+        ProfileError::NotWritable(NotWritable::NotADirectory)
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
 }
 
@@ -110,8 +124,13 @@ fn groups_are_listed_in_the_order_they_were_made() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let data = tempfile::tempdir().unwrap();
     let profile = Profile::open(data.path(), "default").unwrap();
-    let made: Vec<_> = (0..12).map(|_| profile.new_namespace(&mut rng).unwrap()).collect();
-    assert!(profile.namespaces().unwrap().is_empty(), "a name alone is not a group");
+    let made: Vec<_> = (0..12)
+        .map(|_| profile.new_namespace(&mut rng).unwrap())
+        .collect();
+    assert!(
+        profile.namespaces().unwrap().is_empty(),
+        "a name alone is not a group"
+    );
     for namespace in made.iter().rev() {
         fs::write(database_path(profile.directory(), namespace), "").unwrap();
     }

@@ -1,0 +1,396 @@
+//! The one thread that owns a group: its store, its keys and its machine.
+//!
+//! Owns the order of things. Inputs come through one channel; what belongs together is given
+//! to the machine ([`Device`]), drained into one step, committed in one transaction, and
+//! only then answered and carried out. Holds no rule of delivery, pairing or membership.
+//!
+//! Invariants:
+//! - nothing is pushed, acknowledged, answered or told before the commit it follows from;
+//! - a commit that fails drops the machine and everything in flight, and a new machine is
+//!   built from the store: what wasn't committed didn't happen;
+//! - a change of identity goes key store, database, key store, so that either of them names
+//!   keys that exist (amendment 11).
+
+mod call;
+mod group;
+mod runs;
+mod sessions;
+mod start;
+mod view;
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+use rand_core::OsRng;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::pairing_words::pairing_words;
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+pub(crate) use self::call::ActorHandle;
+use self::call::{Answer, Input, Shared};
+use self::group::Group;
+use self::runs::Runs;
+use self::sessions::Sessions;
+pub(crate) use self::start::start;
+use self::view::View;
+use crate::clock::Clock;
+use crate::core::error::{EngineError, StorageFault};
+use crate::core::event::Event;
+use crate::core::issue::DeliveryIssue;
+use crate::core::step::{Change, Effect, Step, WordsRequest};
+use crate::session::Report;
+use crate::store::Applied;
+
+/// How many inputs may share one commit.
+const INPUTS_AT_ONCE_MAX: usize = 64;
+
+/// The clock is looked at this often at least: it may be set, or the computer may have slept.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(10);
+
+/// How long the group rests after its store failed, at first and at most.
+const REST_FIRST_MS: u64 = 1_000;
+const REST_MAX_MS: u64 = 60_000;
+
+/// The end of the actor, with who waits for it.
+struct End {
+    closed: Option<oneshot::Sender<()>>,
+}
+
+/// The owner of one group.
+struct Actor {
+    inputs: Receiver<Input>,
+    shared: Arc<Shared>,
+    clock: Arc<dyn Clock>,
+    runtime: Handle,
+    group: Group,
+    relay: Option<RelayAddress>,
+    sessions: Sessions,
+    runs: Runs,
+    /// Counts the machines that were built; reports for an earlier one are dropped.
+    generation: u64,
+    /// After a failed commit: until when the group rests, and how often in a row it failed.
+    rest: Option<Rest>,
+    /// The machine is ahead of the store and can't be built anew yet, for this reason.
+    stale: Option<StorageFault>,
+}
+
+#[derive(Clone, Copy)]
+struct Rest {
+    until_ms: u64,
+    failures: u32,
+}
+
+impl Actor {
+    /// Runs until the group is closed.
+    fn run(mut self) {
+        self.settle(Vec::new());
+        let end = loop {
+            let first = match self.inputs.recv_timeout(self.patience()) {
+                Ok(input) => Some(input),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => break End { closed: None },
+            };
+            if let Some(end) = self.turn(first) {
+                break end;
+            }
+        };
+        self.shared.end();
+        self.runs.abandon_all();
+        self.sessions.end();
+        // The store is free before anybody is told that the group is closed.
+        drop(self.group);
+        if let Some(closed) = end.closed {
+            // Nobody waits for it any more: that is fine.
+            let _ = closed.send(());
+        }
+    }
+
+    /// Takes an input and those that wait behind it, and settles them together.
+    fn turn(&mut self, first: Option<Input>) -> Option<End> {
+        self.revive();
+        let mut answers = Vec::new();
+        let mut next = first;
+        for _ in 0..INPUTS_AT_ONCE_MAX {
+            let Some(input) = next else { break };
+            match input {
+                Input::Abandon => return Some(End { closed: None }),
+                Input::Close(closed) => {
+                    self.settle(answers);
+                    return Some(End {
+                        closed: Some(closed),
+                    });
+                }
+                // These see what is committed, and so all that was called before them.
+                Input::Query(query) => {
+                    self.settle(std::mem::take(&mut answers));
+                    query(&self.group.store, &self.group.device);
+                }
+                Input::SetRelay(relay, answer) => {
+                    self.settle(std::mem::take(&mut answers));
+                    answer(self.set_relay(relay));
+                }
+                Input::IssueListener => self.tell_issues(),
+                input => answers.extend(self.feed(input)),
+            }
+            next = self.inputs.try_recv().ok();
+        }
+        let now_ms = self.clock.now_ms();
+        if self
+            .group
+            .device
+            .next_wakeup()
+            .is_some_and(|due| due <= now_ms)
+        {
+            self.group.device.handle_wakeup(now_ms, &mut OsRng);
+        }
+        self.settle(answers);
+        None
+    }
+
+    /// Gives one input to the machine; a call leaves its answer for after the commit.
+    fn feed(&mut self, input: Input) -> Option<Answer> {
+        let now_ms = self.clock.now_ms();
+        let device = &mut self.group.device;
+        match input {
+            Input::Call(call) => return Some(call(device, now_ms, &mut OsRng)),
+            Input::HandlerSet(is_set) => device.handle_handler_set(is_set),
+            Input::HandlerDone {
+                generation,
+                run,
+                outcome,
+            } if generation == self.generation && self.runs.finish(run) => {
+                device.handle_handler_outcome(run, outcome, now_ms);
+            }
+            Input::Words {
+                generation,
+                target,
+                words,
+            } if generation == self.generation => {
+                device.handle_words(target, words);
+            }
+            Input::Session { generation, report } if generation == self.generation => {
+                self.feed_report(report, now_ms);
+            }
+            Input::Reconnect => self.sessions.hurry(),
+            // Of a machine that is gone, or only meant to wake this one.
+            _ => {}
+        }
+        None
+    }
+
+    fn feed_report(&mut self, report: Report, now_ms: u64) {
+        let device = &mut self.group.device;
+        match report {
+            Report::Connection(connection) => device.handle_connection(connection),
+            Report::Started(session) => device.handle_session_started(session),
+            Report::Ended(session, connection) => {
+                device.handle_session_ended(session, connection);
+            }
+            Report::Delivered {
+                session,
+                blob,
+                envelope,
+                place,
+            } => {
+                self.sessions.take_place(place);
+                device.handle_deliver(session, blob, envelope);
+            }
+            Report::BadFrame => device.handle_bad_frame(now_ms),
+            Report::Pushed(push, outcome) => {
+                device.handle_push_outcome(push, outcome, now_ms, &mut OsRng);
+            }
+        }
+    }
+
+    /// Drains the machine, commits, answers and carries out.
+    fn settle(&mut self, answers: Vec<Answer>) {
+        if let Some(fault) = self.stale {
+            answers
+                .into_iter()
+                .for_each(|answer| answer(Err(fault.into())));
+            return;
+        }
+        let now_ms = self.clock.now_ms();
+        // Somebody who asks is worth a try at any time.
+        if answers.is_empty() && self.rest.is_some_and(|rest| rest.lasts(now_ms)) {
+            return;
+        }
+        let step = self
+            .group
+            .device
+            .drain(now_ms, &mut OsRng, &self.group.store);
+        match self.group.commit(&step) {
+            Ok(applied) => {
+                self.rest = None;
+                self.refresh();
+                for answer in answers {
+                    answer(Ok(()));
+                }
+                self.carry_out(step, &applied);
+            }
+            Err(fault) => {
+                for answer in answers {
+                    answer(Err(fault.into()));
+                }
+                self.rebuild(fault, now_ms);
+            }
+        }
+    }
+
+    /// Brings goals of the sessions and the public view up to date with the machine.
+    fn refresh(&mut self) {
+        let device = &self.group.device;
+        self.sessions.release_places(device.inbox_waiting());
+        self.sessions.aim(self.relay.as_ref(), device);
+        self.shared.set_view(View::of(device, self.relay.clone()));
+    }
+
+    fn carry_out(&mut self, step: Step, applied: &Applied) {
+        let written: Vec<DeliveryIssue> =
+            step.changes.into_iter().filter_map(written_issue).collect();
+        let mut has_stored_issue = false;
+        for effect in step.effects {
+            match effect {
+                Effect::Tell(event) => self.shared.notices.tell(event),
+                Effect::Raise(issue) if written.contains(&issue) => has_stored_issue = true,
+                Effect::Raise(issue) => self.shared.notices.raise(issue),
+                Effect::TellMessageStored(id) => {
+                    let found = applied.stored.iter().find(|(stored, _)| *stored == id);
+                    if let Some(&(_, position)) = found {
+                        self.shared.notices.tell(Event::MessageStored { position });
+                    }
+                }
+                Effect::Acknowledge { session, blob } => self.sessions.acknowledge(session, blob),
+                Effect::RestartSession(session) => self.sessions.restart(session),
+                Effect::Push(push) => self.sessions.push(push),
+                Effect::StartHandler { run, message } => {
+                    self.runs
+                        .start(&self.runtime, &self.shared, self.generation, run, message);
+                }
+                Effect::AbandonHandler(run) => self.runs.abandon(run),
+                Effect::ComputeWords(request) => self.compute_words(request),
+                Effect::RestartIdentity => {
+                    self.sessions.forget_aim();
+                    self.sessions.aim(self.relay.as_ref(), &self.group.device);
+                }
+            }
+        }
+        if has_stored_issue {
+            self.tell_issues();
+        }
+    }
+
+    /// Tells the listeners of issues what no listener was told.
+    fn tell_issues(&self) {
+        while self.shared.notices.has_issue_listener() {
+            let Ok(issues) = self.group.store.untold_issues() else {
+                return;
+            };
+            let Some(last) = issues.last().map(|issue| issue.id) else {
+                return;
+            };
+            for stored in issues {
+                self.shared.notices.raise(stored.issue);
+            }
+            // If it fails they are told again, which is better than not at all.
+            if self.group.store.mark_told(last).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn compute_words(&self, request: WordsRequest) {
+        let (shared, generation) = (Arc::clone(&self.shared), self.generation);
+        self.runtime.spawn_blocking(move || {
+            let WordsRequest {
+                target,
+                admitter,
+                joiner,
+                secret,
+            } = request;
+            match pairing_words(&admitter, &joiner, &secret) {
+                Ok(words) => {
+                    let words = words.as_array().map(str::to_owned);
+                    shared.input(Input::Words {
+                        generation,
+                        target,
+                        words,
+                    });
+                }
+                Err(error) => tracing::error!(%error, "no pairing words"),
+            }
+        });
+    }
+
+    fn set_relay(&mut self, relay: RelayAddress) -> Result<(), EngineError> {
+        self.group.store.set_relay(&relay)?;
+        self.relay = Some(relay);
+        self.refresh();
+        Ok(())
+    }
+
+    /// Builds a new machine from the store, and rests before it may do anything.
+    fn rebuild(&mut self, fault: StorageFault, now_ms: u64) {
+        let failures = self.rest.map_or(0, |rest| rest.failures);
+        let pause = REST_FIRST_MS
+            .saturating_mul(1 << failures.min(10))
+            .min(REST_MAX_MS);
+        self.rest = Some(Rest {
+            until_ms: now_ms.saturating_add(pause),
+            failures: failures.saturating_add(1),
+        });
+        tracing::warn!(%fault, failures, "a step could not be written; starting over from the store");
+        self.runs.abandon_all();
+        self.generation = self.generation.saturating_add(1);
+        self.sessions.end();
+        self.sessions = Sessions::start(&self.runtime, &self.shared, self.generation);
+        self.stale = Some(fault);
+        self.revive();
+    }
+
+    /// Builds the machine anew if the one there is ahead of the store.
+    fn revive(&mut self) {
+        if self.stale.is_none() {
+            return;
+        }
+        match self.group.restore(self.clock.now_ms()) {
+            Ok(()) => {
+                self.stale = None;
+                self.group
+                    .device
+                    .handle_handler_set(self.shared.handler().is_some());
+                self.shared
+                    .set_view(View::of(&self.group.device, self.relay.clone()));
+            }
+            Err(fault) => self.stale = Some(fault),
+        }
+    }
+
+    /// How long to wait for an input.
+    fn patience(&self) -> Duration {
+        let now_ms = self.clock.now_ms();
+        let due = match self.rest {
+            Some(rest) => Some(rest.until_ms),
+            None => self.group.device.next_wakeup(),
+        };
+        // Never zero: a clock that stands still must not make this thread spin.
+        let wait = due.map(|due| Duration::from_millis(due.saturating_sub(now_ms).max(1)));
+        wait.map_or(LOOK_AT_CLOCK, |wait| wait.min(LOOK_AT_CLOCK))
+    }
+}
+
+impl Rest {
+    /// Whether it isn't over. A clock that was set back must not make it longer.
+    const fn lasts(self, now_ms: u64) -> bool {
+        now_ms < self.until_ms && self.until_ms - now_ms <= REST_MAX_MS
+    }
+}
+
+fn written_issue(change: Change) -> Option<DeliveryIssue> {
+    match change {
+        Change::IssueAdded { issue, .. } => Some(issue),
+        _ => None,
+    }
+}

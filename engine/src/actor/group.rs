@@ -1,0 +1,193 @@
+//! A group as it lies on this device: store, keys and the machine built from them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rand_core::OsRng;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::key::DeviceSecrets;
+use sealpost_protocol::name::DeviceName;
+
+use crate::core::device::{Device, Settings};
+use crate::core::error::StorageFault;
+use crate::core::step::{Change, Step};
+use crate::durable_file;
+use crate::engine::{OpenError, OpenOptions};
+use crate::keys::{GroupKeys, IdentityId, KeyItemName, KeyStore, KeyStoreError};
+use crate::profile::{ProfileId, database_path};
+use crate::store::{Applied, OpenFault, Store};
+
+/// Everything of a group that its actor owns.
+pub(super) struct Group {
+    pub(super) store: Store,
+    pub(super) device: Device,
+    keys: GroupKeys,
+    identity: IdentityId,
+    home: KeyHome,
+    name: String,
+    settings: Settings,
+}
+
+/// Where the keys of the group are kept.
+struct KeyHome {
+    store: Arc<dyn KeyStore>,
+    item: KeyItemName,
+    profile: ProfileId,
+}
+
+impl KeyHome {
+    fn load(&self) -> Result<Option<GroupKeys>, KeyStoreError> {
+        let item = self.store.load(&self.item)?;
+        item.map(|item| GroupKeys::decode(&item, &self.profile))
+            .transpose()
+    }
+
+    fn save(&self, keys: &GroupKeys) -> Result<(), KeyStoreError> {
+        self.store.save(&self.item, &keys.encode(&self.profile))
+    }
+}
+
+impl Group {
+    /// Opens the group, or makes it. Blocks: on the key store, the disk and the keychain's
+    /// questions.
+    pub(super) fn open(options: &OpenOptions, now_ms: u64) -> Result<Self, OpenError> {
+        durable_file::create_private_directory(&options.directory)
+            .map_err(|error| crate::store::io_fault(&error))?;
+        let path = database_path(&options.directory, &options.namespace);
+        let home = KeyHome {
+            store: Arc::clone(&options.key_store),
+            item: KeyItemName::group(&options.profile_id, &options.namespace),
+            profile: options.profile_id,
+        };
+        let mut keys = find_keys(&home, &path)?;
+        let first = keys.first_identity().ok_or(KeyStoreError::Damaged)?.id;
+        let store = Store::open(&path, keys.database_key(), &first).map_err(open_error)?;
+        let identity = store.identity()?;
+        let secrets = secrets_of(&keys, &identity)?;
+        // A change of identity that was cut short after its commit: the old one goes now. If
+        // it can't, it goes at another start; nothing uses it.
+        if keys.keep_only(&identity) {
+            let saved = home.save(&keys);
+            tracing::info!(is_saved = saved.is_ok(), "finished a change of identity");
+        }
+        let name = options.device_name.clone();
+        let settings = Settings {
+            max_payload_bytes: options.max_payload_bytes,
+        };
+        let device = build(&store, secrets, &name, settings, now_ms)?;
+        Ok(Self {
+            store,
+            device,
+            keys,
+            identity,
+            home,
+            name,
+            settings,
+        })
+    }
+
+    /// The relay of the group: the one given now, or the one that the store names.
+    pub(super) fn settle_relay(
+        &self,
+        given: Option<RelayAddress>,
+    ) -> Result<Option<RelayAddress>, StorageFault> {
+        let stored = self.store.relay()?;
+        match given {
+            Some(relay) if stored.as_ref() != Some(&relay) => {
+                self.store.set_relay(&relay)?;
+                Ok(Some(relay))
+            }
+            _ => Ok(stored),
+        }
+    }
+
+    /// Writes a step: all of it or nothing.
+    pub(super) fn commit(&mut self, step: &Step) -> Result<Applied, StorageFault> {
+        let replaced = step.changes.iter().find_map(|change| match change {
+            Change::IdentityReplaced(secrets) => Some(secrets.clone()),
+            _ => None,
+        });
+        match replaced {
+            None => self.store.apply(&step.changes, None),
+            Some(secrets) => self.commit_identity(step, secrets),
+        }
+    }
+
+    /// Writes a step that changes the identity: key store, database, key store.
+    fn commit_identity(
+        &mut self,
+        step: &Step,
+        secrets: DeviceSecrets,
+    ) -> Result<Applied, StorageFault> {
+        let fresh = self.keys.add_identity(&self.identity, secrets, &mut OsRng);
+        let applied = match self.home.save(&self.keys) {
+            Ok(()) => self.store.apply(&step.changes, Some(&fresh)),
+            Err(error) => {
+                tracing::warn!(%error, "the fresh identity can't be saved");
+                Err(StorageFault::Unavailable)
+            }
+        };
+        if applied.is_ok() {
+            self.identity = fresh;
+        }
+        self.keys.keep_only(&self.identity);
+        if applied.is_ok()
+            && let Err(error) = self.home.save(&self.keys)
+        {
+            // The next start does it: the database names the fresh one.
+            tracing::warn!(%error, "the old identity can't be removed yet");
+        }
+        applied
+    }
+
+    /// Builds the machine anew from the store.
+    pub(super) fn restore(&mut self, now_ms: u64) -> Result<(), StorageFault> {
+        let secrets = self
+            .keys
+            .identity(&self.identity)
+            .ok_or(StorageFault::Damaged)?;
+        let secrets = secrets.secrets.clone();
+        self.device = build(&self.store, secrets, &self.name, self.settings, now_ms)?;
+        Ok(())
+    }
+}
+
+/// The keys of the group. Fresh ones are made and saved only where there is no store: over
+/// an existing one they would put everything in it out of reach.
+fn find_keys(home: &KeyHome, path: &Path) -> Result<GroupKeys, OpenError> {
+    let exists = Store::exists(path)?;
+    match home.load()? {
+        Some(keys) => Ok(keys),
+        None if exists => Err(OpenError::KeysMissing),
+        None => {
+            let keys = GroupKeys::generate(&mut OsRng);
+            // Before the store, so that no store is ever without its key.
+            home.save(&keys)?;
+            Ok(keys)
+        }
+    }
+}
+
+fn secrets_of(keys: &GroupKeys, identity: &IdentityId) -> Result<DeviceSecrets, OpenError> {
+    let found = keys.identity(identity).ok_or(KeyStoreError::Damaged)?;
+    Ok(found.secrets.clone())
+}
+
+fn build(
+    store: &Store,
+    secrets: DeviceSecrets,
+    name: &str,
+    settings: Settings,
+    now_ms: u64,
+) -> Result<Device, StorageFault> {
+    let name = DeviceName::clean(name, &secrets.keys().signing);
+    let snapshot = store.snapshot(secrets, name)?;
+    Device::restore(snapshot, settings, now_ms).map_err(|_| StorageFault::Damaged)
+}
+
+const fn open_error(fault: OpenFault) -> OpenError {
+    match fault {
+        OpenFault::Storage(fault) => OpenError::Storage(fault),
+        OpenFault::TooNew { found, known } => OpenError::StoreTooNew { found, known },
+    }
+}

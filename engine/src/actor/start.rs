@@ -1,0 +1,73 @@
+//! Starts the actor of a group.
+
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, mpsc::Receiver};
+use std::thread;
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use super::Actor;
+use super::call::{ActorHandle, Input, Shared};
+use super::group::Group;
+use super::runs::Runs;
+use super::sessions::Sessions;
+use super::view::View;
+use crate::core::error::StorageFault;
+use crate::engine::{OpenError, OpenOptions};
+use crate::notices::Notices;
+
+/// Opens the group on a thread of its own and returns the way to it.
+pub(crate) async fn start(options: OpenOptions) -> Result<ActorHandle, OpenError> {
+    let (opened, is_opened) = oneshot::channel();
+    let (inputs, inputs_of) = mpsc::channel();
+    let runtime = Handle::current();
+    let thread = thread::Builder::new().name("sealpost-group".to_owned());
+    thread
+        .spawn(move || {
+            let built = Actor::build(options, runtime, inputs, inputs_of);
+            match built {
+                Ok(actor) => {
+                    let handle = ActorHandle::new(Arc::clone(&actor.shared));
+                    // If nobody waits any more, the dropped handle ends the actor.
+                    drop(opened.send(Ok(handle)));
+                    actor.run();
+                }
+                Err(error) => drop(opened.send(Err(error))),
+            }
+        })
+        .map_err(|_| StorageFault::Unavailable)?;
+    is_opened
+        .await
+        .unwrap_or(Err(StorageFault::Unavailable.into()))
+}
+
+impl Actor {
+    fn build(
+        options: OpenOptions,
+        runtime: Handle,
+        inputs: Sender<Input>,
+        inputs_of: Receiver<Input>,
+    ) -> Result<Self, OpenError> {
+        let clock = Arc::clone(&options.clock);
+        let group = Group::open(&options, clock.now_ms())?;
+        let relay = group.settle_relay(options.relay)?;
+        let notices = Notices::start().map_err(|_| StorageFault::Unavailable)?;
+        let view = View::of(&group.device, relay.clone());
+        let shared = Arc::new(Shared::new(inputs, notices, view));
+        let sessions = Sessions::start(&runtime, &shared, 0);
+        Ok(Self {
+            inputs: inputs_of,
+            shared,
+            clock,
+            runtime,
+            group,
+            relay,
+            sessions,
+            runs: Runs::default(),
+            generation: 0,
+            rest: None,
+            stale: None,
+        })
+    }
+}

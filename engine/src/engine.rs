@@ -1,0 +1,512 @@
+//! The handle that a program uses for one group (specification, section 6).
+//!
+//! Owns the public calls and nothing else: each becomes an input of the group's actor
+//! ([`crate::actor`]) and answers once what it asked for is durable. Never touches the
+//! store, a key or a socket itself.
+//!
+//! Invariants:
+//! - one actor per handle's group; clones share it;
+//! - after [`Engine::close`] every call fails with [`EngineError::Closed`];
+//! - a handler or listener may call the engine without a deadlock.
+
+use std::fmt;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use rand_core::OsRng;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
+use sealpost_protocol::key::MemberId;
+use sealpost_protocol::message_id::MessageId;
+use sealpost_protocol::token::PairingToken;
+
+use crate::actor::{self, ActorHandle};
+use crate::clock::Clock;
+use crate::core::device::Device;
+use crate::core::error::{EngineError, StorageFault};
+use crate::core::event::{Event, JoinRequestId, Member, PairingState};
+use crate::core::issue::{DeliveryIssue, HandlerError};
+use crate::core::message::{DeliveryState, Message};
+use crate::core::status::{ConnectFailure, Connection, Status};
+use crate::history::{StoredIssue, StoredMessage};
+use crate::keys::{KeyStore, KeyStoreError};
+use crate::namespace::Namespace;
+use crate::profile::ProfileId;
+use crate::subscription::Subscription;
+
+/// A future that a handler returns.
+pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// What a group is opened with.
+pub struct OpenOptions {
+    /// The directory of the profile: its database stands there.
+    pub directory: PathBuf,
+    /// Which group of the profile.
+    pub namespace: Namespace,
+    /// The profile that the keys belong to.
+    pub profile_id: ProfileId,
+    /// The relay from now on; `None` keeps the one that the group's store names.
+    pub relay: Option<RelayAddress>,
+    /// The name that this device shows to others. Cleaned before use.
+    pub device_name: String,
+    /// Where the keys are.
+    pub key_store: Arc<dyn KeyStore>,
+    /// What time it is.
+    pub clock: Arc<dyn Clock>,
+    /// A lower limit for bodies than the protocol's; a higher one is clamped.
+    pub max_payload_bytes: Option<usize>,
+}
+
+/// Why a group can't be opened. Its data is as it was. The text is safe to log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The key store could not be asked, or what it holds is damaged.
+    #[error("the keys can't be read: {0}")]
+    KeyStore(#[from] KeyStoreError),
+    /// The group's store is there and the key store has no keys for it. A fresh identity is
+    /// never made up over an existing store.
+    #[error("the keys of an existing group are missing")]
+    KeysMissing,
+    /// The store can't be used: not readable, full, damaged, or open elsewhere.
+    #[error("the store can't be used: {0}")]
+    Storage(#[from] StorageFault),
+    /// The store was written by a newer version of this program.
+    #[error("the store has version {found}; this version knows {known}")]
+    StoreTooNew {
+        /// The version that was found.
+        found: u32,
+        /// The newest version that this program knows.
+        known: u32,
+    },
+}
+
+impl OpenError {
+    /// A stable name for each kind.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::KeyStore(error) => error.code(),
+            Self::KeysMissing => "keysMissing",
+            Self::Storage(_) => "storage",
+            Self::StoreTooNew { .. } => "storeTooNew",
+        }
+    }
+}
+
+/// One group on this device. Cheap to clone; clones share the group.
+///
+/// The group closes when [`Self::close`] is called or the last clone is dropped. A message
+/// handler that holds a clone keeps it open.
+#[derive(Clone)]
+pub struct Engine {
+    actor: Arc<ActorHandle>,
+}
+
+impl Engine {
+    /// Opens a group, makes it when the profile has none of that namespace yet, and connects
+    /// in the background.
+    ///
+    /// Must be called inside a tokio runtime: the sessions and handlers run there.
+    ///
+    /// # Errors
+    ///
+    /// Any [`OpenError`].
+    pub async fn open(options: OpenOptions) -> Result<Self, OpenError> {
+        let actor = actor::start(options).await?;
+        Ok(Self {
+            actor: Arc::new(actor),
+        })
+    }
+
+    /// Ends both sessions and closes the store; what is queued stays queued. A handler that
+    /// runs is abandoned and its message comes again. Closing twice is fine.
+    pub async fn close(&self) {
+        self.actor.close().await;
+    }
+
+    /// Where this device stands in its group.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.actor.view().status
+    }
+
+    /// This device as a member.
+    #[must_use]
+    pub fn me(&self) -> Member {
+        self.actor.view().me.clone()
+    }
+
+    /// The other members.
+    #[must_use]
+    pub fn members(&self) -> Vec<Member> {
+        self.actor.view().members.clone()
+    }
+
+    /// How the relay is reached for receiving.
+    #[must_use]
+    pub fn connection(&self) -> Connection {
+        self.actor.view().connection
+    }
+
+    /// Why the last attempt to send found no relay; `None` once one was found.
+    #[must_use]
+    pub fn push_failure(&self) -> Option<ConnectFailure> {
+        self.actor.push_failure()
+    }
+
+    /// What pairing looks like at the moment.
+    #[must_use]
+    pub fn pairing(&self) -> PairingState {
+        self.actor.view().pairing.clone()
+    }
+
+    /// The largest body that [`Self::send`] takes.
+    #[must_use]
+    pub fn max_payload_bytes(&self) -> usize {
+        self.actor.view().max_payload_bytes
+    }
+
+    /// The relay of the group, once it has one.
+    #[must_use]
+    pub fn relay(&self) -> Option<RelayAddress> {
+        self.actor.view().relay.clone()
+    }
+
+    /// Changes the relay of the group and connects to it. Durable on return.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn set_relay(&self, relay: RelayAddress) -> Result<(), EngineError> {
+        self.actor.set_relay(relay).await
+    }
+
+    /// Connects now instead of after the current delay.
+    pub fn reconnect(&self) {
+        self.actor.reconnect();
+    }
+
+    /// Looks at the clock now: for a program that knows that time has jumped.
+    pub fn wake(&self) {
+        self.actor.wake();
+    }
+
+    /// The group's name on this device.
+    #[must_use]
+    pub fn label(&self) -> Option<String> {
+        self.actor.view().label.clone()
+    }
+
+    /// Names the group on this device. Durable on return.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn set_label(&self, label: String) -> Result<(), EngineError> {
+        self.actor
+            .change(|device, _, _| device.handle_label(label))
+            .await
+    }
+
+    /// Registers the one message handler, which starts receiving. It may run again for a
+    /// message after a crash or after it failed.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::MessageHandlerAlreadySet`] or [`EngineError::Closed`].
+    pub fn on_message<H>(&self, handler: H) -> Result<Subscription, EngineError>
+    where
+        H: Fn(Message) -> BoxFuture<Result<(), HandlerError>> + Send + Sync + 'static,
+    {
+        self.actor.set_handler(Arc::new(handler))
+    }
+
+    /// Registers a listener of events. Those from before the first listener are told to it.
+    /// Listeners run one after the other on a thread of their own and delay no message.
+    pub fn on_event<L>(&self, listener: L) -> Subscription
+    where
+        L: Fn(Event) + Send + Sync + 'static,
+    {
+        self.actor.events().listen(listener)
+    }
+
+    /// Registers a listener of delivery issues. Those that nobody was told yet, of this run
+    /// or an earlier one, are told to it.
+    pub fn on_delivery_issue<L>(&self, listener: L) -> Subscription
+    where
+        L: Fn(DeliveryIssue) + Send + Sync + 'static,
+    {
+        self.actor.listen_to_issues(listener)
+    }
+
+    /// Queues a message to every other member; it is in the outbox on return.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Closed`], [`EngineError::PayloadTooLarge`],
+    /// [`EngineError::NotMember`] or [`EngineError::Storage`].
+    pub async fn send(&self, body: Vec<u8>) -> Result<MessageId, EngineError> {
+        self.actor
+            .call(move |device, now_ms, _| device.handle_send(body, now_ms))
+            .await
+    }
+
+    /// Queues a text; see [`Self::send`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::send`].
+    pub async fn send_text(&self, text: &str) -> Result<MessageId, EngineError> {
+        let message = AppMessage::new(AppMessageKind::Text(text.to_owned()), &mut OsRng);
+        self.send(message.encode()).await
+    }
+
+    /// Opens a pairing window, in place of an open one, and returns its token.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NotMember`] outside `notJoined` and `member`, or
+    /// [`EngineError::Closed`].
+    pub async fn start_pairing(&self) -> Result<PairingToken, EngineError> {
+        self.actor
+            .call(|device, now_ms, rng| device.handle_start_pairing(now_ms, rng))
+            .await
+    }
+
+    /// Admits the device that made a request.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::PairingClosed`], [`EngineError::GroupFull`],
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn accept(&self, request: JoinRequestId) -> Result<(), EngineError> {
+        self.actor
+            .call(move |device, now_ms, rng| device.handle_accept(request, now_ms, rng))
+            .await
+    }
+
+    /// Dismisses a request; nobody is told.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Closed`].
+    pub async fn dismiss(&self, request: JoinRequestId) -> Result<(), EngineError> {
+        self.actor
+            .change(move |device, _, _| device.handle_dismiss(request))
+            .await
+    }
+
+    /// Closes the pairing window.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Closed`].
+    pub async fn cancel_pairing(&self) -> Result<(), EngineError> {
+        self.actor
+            .change(|device, _, _| device.handle_cancel_pairing())
+            .await
+    }
+
+    /// Asks to join the group of the device that made `token`.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::AlreadyInGroup`], [`EngineError::InvalidPairingToken`],
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn join(&self, token: PairingToken) -> Result<(), EngineError> {
+        self.actor
+            .call(move |device, now_ms, _| device.handle_join(&token, now_ms))
+            .await
+    }
+
+    /// Takes the request to join back.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn cancel_join(&self) -> Result<(), EngineError> {
+        self.actor
+            .change(|device, _, _| device.handle_cancel_join())
+            .await
+    }
+
+    /// The person said that the four words are the same on both screens.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn confirm_words(&self) -> Result<(), EngineError> {
+        self.actor
+            .change(|device, _, _| device.handle_confirm_words())
+            .await
+    }
+
+    /// The person said that the words differ: the join is cancelled, or the group left.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn refuse_words(&self) -> Result<(), EngineError> {
+        self.actor
+            .call(|device, now_ms, _| device.handle_refuse_words(now_ms))
+            .await
+    }
+
+    /// Removes a member from the group.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::MemberNotFound`], [`EngineError::NotMember`],
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn remove(&self, member: MemberId) -> Result<(), EngineError> {
+        self.actor
+            .call(move |device, now_ms, _| device.handle_remove(&member, now_ms))
+            .await
+    }
+
+    /// Leaves the group; done once the relay has taken the news.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NotMember`], [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn leave(&self) -> Result<(), EngineError> {
+        self.actor
+            .call(|device, now_ms, _| device.handle_leave(now_ms))
+            .await
+    }
+
+    /// Ends the group for everybody; done once the relay has taken the news.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NotMember`], [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn destroy_group(&self) -> Result<(), EngineError> {
+        self.actor
+            .call(|device, now_ms, _| device.handle_destroy(now_ms))
+            .await
+    }
+
+    /// Forgets the group on this computer without waiting for the relay (amendment 9).
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NotMember`] unless the group is ending, [`EngineError::Storage`] or
+    /// [`EngineError::Closed`].
+    pub async fn forget(&self) -> Result<(), EngineError> {
+        self.actor.call(|device, _, _| device.handle_forget()).await
+    }
+
+    /// Up to `limit` messages after `position`, oldest first; 0 stands before all.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn messages_after(
+        &self,
+        position: u64,
+        limit: usize,
+    ) -> Result<Vec<StoredMessage>, EngineError> {
+        self.actor
+            .query(move |store, device| {
+                let found = store.messages_after(position, limit)?;
+                Ok(with_sending(found, device))
+            })
+            .await
+    }
+
+    /// Up to `limit` messages before `position` (`None`: the newest), oldest first.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn messages_before(
+        &self,
+        position: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<StoredMessage>, EngineError> {
+        self.actor
+            .query(move |store, device| {
+                let found = store.messages_before(position, limit)?;
+                Ok(with_sending(found, device))
+            })
+            .await
+    }
+
+    /// One message of the history.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn message(&self, id: MessageId) -> Result<Option<StoredMessage>, EngineError> {
+        self.actor
+            .query(move |store, device| {
+                let found = store.message(&id)?;
+                Ok(with_sending(found, device))
+            })
+            .await
+    }
+
+    /// Up to `limit` delivery issues, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn delivery_issues(&self, limit: usize) -> Result<Vec<StoredIssue>, EngineError> {
+        self.actor.query(move |store, _| store.issues(limit)).await
+    }
+
+    /// Takes one delivery issue off the list.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn dismiss_issue(&self, id: u64) -> Result<(), EngineError> {
+        self.actor
+            .query(move |store, _| store.remove_issue(id))
+            .await
+    }
+
+    /// Everything up to `position` has been read. Never goes back.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn mark_read(&self, position: u64) -> Result<(), EngineError> {
+        self.actor
+            .query(move |store, _| store.mark_read(position))
+            .await
+    }
+
+    /// How many messages of others have not been read.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn unread(&self) -> Result<u64, EngineError> {
+        self.actor.query(|store, _| store.unread()).await
+    }
+}
+
+/// Shows a copy that is in flight as such: the store only knows that it waits.
+fn with_sending<M>(mut found: M, device: &Device) -> M
+where
+    for<'a> &'a mut M: IntoIterator<Item = &'a mut StoredMessage>,
+{
+    for message in &mut found {
+        for delivery in &mut message.deliveries {
+            let is_waiting = delivery.state == DeliveryState::Waiting;
+            if is_waiting && device.is_sending(&message.id, &delivery.member) {
+                delivery.state = DeliveryState::Sending;
+            }
+        }
+    }
+    found
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Engine")
+    }
+}

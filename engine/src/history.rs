@@ -1,0 +1,108 @@
+//! The message history and the list of delivery issues, as they are read.
+//!
+//! Owns the value types of the queries. The rows themselves are the store's; what becomes a
+//! row is the core's decision.
+
+use std::fmt;
+
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
+use sealpost_protocol::key::MemberId;
+use sealpost_protocol::message_id::MessageId;
+
+use crate::core::issue::DeliveryIssue;
+use crate::core::message::DeliveryState;
+
+/// The most rows that one query answers.
+pub const PAGE_ROWS_MAX: usize = 1_000;
+
+/// One message of a group's history.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredMessage {
+    /// The place in the history: grows in the order of storing and is never used twice.
+    pub position: u64,
+    /// The Message ID.
+    pub id: MessageId,
+    /// Whether this device sent it.
+    pub own: bool,
+    /// The author.
+    pub author: MemberId,
+    /// The author's name when the message was stored.
+    pub author_name: String,
+    /// What it says.
+    pub content: Content,
+    /// When the author says it was sent.
+    pub sent_at_ms: u64,
+    /// When this device stored it.
+    pub stored_at_ms: u64,
+    /// For an own message, how far it got to each recipient.
+    pub deliveries: Vec<Delivery>,
+}
+
+/// What a message says.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Content {
+    /// A text.
+    Text(String),
+    /// Something that this version can't show. It is kept.
+    Unknown,
+}
+
+impl Content {
+    /// Reads the body of a message.
+    #[must_use]
+    pub fn of(body: &[u8]) -> Self {
+        match AppMessage::decode(body).map(|message| message.kind) {
+            Ok(AppMessageKind::Text(text)) => Self::Text(text),
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The text, where it is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// How far an own message got on its way to one recipient.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// The recipient.
+    pub member: MemberId,
+    /// The recipient's name when the message was sent.
+    pub name: String,
+    /// How far it got.
+    pub state: DeliveryState,
+}
+
+/// A delivery issue of the past.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredIssue {
+    /// Names the row in [`crate::Engine::dismiss_issue`].
+    pub id: u64,
+    /// When it happened.
+    pub at_ms: u64,
+    /// What happened.
+    pub issue: DeliveryIssue,
+}
+
+impl fmt::Debug for StoredMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoredMessage(..)")
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Content(..)")
+    }
+}
+
+impl fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Delivery(..)")
+    }
+}

@@ -1,0 +1,242 @@
+//! Push Sessions: opened when there is something to push, closed when there isn't.
+//!
+//! The core keeps at most one push per recipient and 32 in all unanswered, so order per
+//! recipient holds whatever happens here. Every push gets exactly one outcome.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sealpost_protocol::frame::Frame;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use super::dial::dial;
+use super::handshake::{HandshakeFault, Open, open_push, probe};
+use super::timing::{PUSH_LINGER, PUSH_SESSION, PUSH_START};
+use super::{Report, Reporter, SessionFault};
+use crate::core::status::ConnectFailure;
+use crate::core::step::{Push, PushId, PushOutcome};
+use crate::core::timing::PUSHES_IN_FLIGHT_MAX;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::frame::Refusal;
+
+/// Why the last attempt to push found no relay.
+#[derive(Clone, Default)]
+pub(crate) struct PushFailure(Arc<Mutex<Option<ConnectFailure>>>);
+
+impl PushFailure {
+    /// The failure, or `None` when the last attempt found the relay.
+    pub(crate) fn last(&self) -> Option<ConnectFailure> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, failure: Option<ConnectFailure>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+}
+
+/// Pushes what it is given.
+pub(crate) struct Pusher {
+    /// Where to; a change ends the running session.
+    pub(crate) relays: watch::Receiver<Option<RelayAddress>>,
+    pub(crate) pushes: UnboundedReceiver<Push>,
+    pub(crate) report: Reporter,
+    pub(crate) failure: PushFailure,
+}
+
+/// Why a session stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// Nothing is left to do.
+    Done,
+    /// It is too old to start anything; what waits goes into the next one.
+    Old,
+    /// It broke, or the relay said something senseless.
+    Broken(ConnectFailure),
+    /// Another relay is meant now.
+    Moved,
+}
+
+impl Pusher {
+    /// Runs until the actor is gone.
+    pub(crate) async fn run(mut self) {
+        let mut queue = VecDeque::new();
+        loop {
+            if queue.is_empty() {
+                match self.pushes.recv().await {
+                    Some(push) => queue.push_back(push),
+                    None => return,
+                }
+            }
+            let relay = self.relays.borrow_and_update().clone();
+            let open = match relay {
+                Some(relay) => connect(&relay).await,
+                None => Err(ConnectFailure::NoRelay.into()),
+            };
+            match open {
+                Ok(open) => {
+                    self.failure.set(None);
+                    let stop = self.converse(open, &mut queue).await;
+                    tracing::debug!(?stop, "push session ended");
+                    if let Stop::Broken(failure) = stop {
+                        self.fail(&mut queue, failure.into());
+                    }
+                }
+                Err(fault) => {
+                    tracing::debug!(?fault, "no push session");
+                    self.fail(&mut queue, fault);
+                }
+            }
+        }
+    }
+
+    /// Gives everything that waits the outcome of `fault`: the core decides when again.
+    fn fail(&mut self, queue: &mut VecDeque<Push>, fault: SessionFault) {
+        if let SessionFault::Failed(failure) = fault {
+            self.failure.set(Some(failure));
+        }
+        while let Ok(push) = self.pushes.try_recv() {
+            queue.push_back(push);
+        }
+        for push in queue.drain(..) {
+            (self.report)(Report::Pushed(push.id, fault.push_outcome()));
+        }
+    }
+
+    /// One session. What it started and got no answer to is unanswered.
+    async fn converse<R, W>(&mut self, open: Open<R, W>, queue: &mut VecDeque<Push>) -> Stop
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let mut unanswered = VecDeque::new();
+        let stop = self.exchange(open, queue, &mut unanswered).await;
+        for push in unanswered {
+            (self.report)(Report::Pushed(push, PushOutcome::Unanswered));
+        }
+        stop
+    }
+
+    async fn exchange<R, W>(
+        &mut self,
+        mut open: Open<R, W>,
+        queue: &mut VecDeque<Push>,
+        unanswered: &mut VecDeque<PushId>,
+    ) -> Stop
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin,
+    {
+        let begun = Instant::now();
+        let (start_until, end) = (begun + PUSH_START, begun + PUSH_SESSION);
+        loop {
+            let is_young = Instant::now() < start_until;
+            while is_young && unanswered.len() < PUSHES_IN_FLIGHT_MAX {
+                let Some(push) = queue.pop_front() else { break };
+                if let Err(stop) = self.start(&mut open, push, unanswered, end).await {
+                    return stop;
+                }
+            }
+            let is_idle = unanswered.is_empty();
+            if is_idle && !is_young {
+                return Stop::Old;
+            }
+            let rest = if is_idle {
+                Instant::now() + PUSH_LINGER
+            } else {
+                end
+            };
+            tokio::select! {
+                record = open.records.next() => match record {
+                    // A relay that ends an idle session has only been quicker than we.
+                    Err(_) if is_idle => return Stop::Done,
+                    Err(fault) => return Stop::Broken(fault.into()),
+                    Ok(record) => {
+                        let answer = answer(&mut open, &record);
+                        match (answer, unanswered.pop_front()) {
+                            (Some(outcome), Some(push)) => {
+                                (self.report)(Report::Pushed(push, outcome));
+                            }
+                            (_, push) => {
+                                unanswered.extend(push);
+                                (self.report)(Report::BadFrame);
+                                return Stop::Broken(ConnectFailure::SomethingElse);
+                            }
+                        }
+                    }
+                },
+                push = self.pushes.recv() => match push {
+                    Some(push) => queue.push_back(push),
+                    None => return Stop::Done,
+                },
+                () = sleep_until(rest) => {
+                    return if is_idle { Stop::Done } else { Stop::Broken(ConnectFailure::Lost) };
+                }
+                _ = self.relays.changed() => return Stop::Moved,
+            }
+        }
+    }
+
+    async fn start<R, W: AsyncWrite + Unpin>(
+        &self,
+        open: &mut Open<R, W>,
+        push: Push,
+        unanswered: &mut VecDeque<PushId>,
+        end: Instant,
+    ) -> Result<(), Stop> {
+        let frame = Frame::Push {
+            recipient: push.recipient,
+            envelope: &push.envelope,
+        };
+        let Ok(record) = open.sealer.seal(&frame) else {
+            // Larger than any frame: no relay could take it.
+            (self.report)(Report::Pushed(
+                push.id,
+                PushOutcome::Refused(Refusal::TooLarge),
+            ));
+            return Ok(());
+        };
+        unanswered.push_back(push.id);
+        match timeout_at(end, open.writer.write_all(&record)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(Stop::Broken(ConnectFailure::Lost)),
+        }
+    }
+}
+
+/// What the relay answered to the oldest push; `None` when it is no answer.
+fn answer<R, W>(open: &mut Open<R, W>, record: &[u8]) -> Option<PushOutcome> {
+    let plain = open.opener.open(record).ok()?;
+    match Frame::decode(&plain) {
+        Ok(Frame::Ack) => Some(PushOutcome::Stored),
+        Ok(Frame::Error(refusal)) => Some(PushOutcome::Refused(refusal)),
+        _ => None,
+    }
+}
+
+async fn connect(
+    relay: &RelayAddress,
+) -> Result<Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>, SessionFault> {
+    let stream = dial(relay.host(), relay.push_port()).await?;
+    let (reader, writer) = stream.into_split();
+    match open_push(relay.public_key(), reader, writer).await {
+        Ok(open) => Ok(open),
+        Err(HandshakeFault::Silent) => Err(explain_silence(relay).await),
+        Err(HandshakeFault::Known(fault)) => Err(fault),
+    }
+}
+
+/// A relay with another key can't answer the first message of a Push Session at all. Its
+/// receive port can, and so tells a wrong key from a relay that takes nobody at the moment.
+async fn explain_silence(relay: &RelayAddress) -> SessionFault {
+    let Ok(stream) = dial(relay.host(), relay.receive_port()).await else {
+        return ConnectFailure::Unavailable.into();
+    };
+    let (reader, writer) = stream.into_split();
+    match probe(relay.public_key(), reader, writer).await {
+        Err(HandshakeFault::Known(fault)) => fault,
+        Ok(()) | Err(HandshakeFault::Silent) => ConnectFailure::Unavailable.into(),
+    }
+}

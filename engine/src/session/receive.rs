@@ -1,0 +1,258 @@
+//! The Receive Session: dialled, kept, and dialled again while the group wants one.
+
+use std::sync::Arc;
+
+use rand_core::OsRng;
+use sealpost_protocol::channel::{Opener, Sealer};
+use sealpost_protocol::frame::Frame;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
+
+use super::backoff::Backoff;
+use super::dial::dial;
+use super::handshake::{Open, open_receive};
+use super::record::RecordReader;
+use super::timing::{HEARTBEAT, QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, SETTLED, SILENCE_MAX};
+use super::{QueuePlace, ReceiveGoal, Report, Reporter, Route, SessionFault};
+use crate::core::status::{ConnectFailure, Connection};
+use crate::core::step::SessionId;
+
+/// How many acknowledgements are written at once.
+const ACKS_AT_ONCE_MAX: usize = 64;
+
+/// What the actor asks of the running session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ReceiveOrder {
+    /// Acknowledge a blob; nothing if that session is gone.
+    Acknowledge(SessionId, u64),
+    /// End that session and open another after the usual delay.
+    Restart(SessionId),
+}
+
+/// Keeps a Receive Session as long as the goal says so.
+pub(crate) struct Receiver {
+    pub(crate) goals: watch::Receiver<ReceiveGoal>,
+    pub(crate) orders: UnboundedReceiver<ReceiveOrder>,
+    /// Notified to connect now instead of after the delay.
+    pub(crate) hurry: Arc<Notify>,
+    pub(crate) report: Reporter,
+}
+
+impl Receiver {
+    /// Runs until the actor is gone.
+    pub(crate) async fn run(mut self) {
+        let mut sessions = 0;
+        let mut backoff = Backoff::default();
+        let mut last = None;
+        loop {
+            let goal = self.goals.borrow_and_update().clone();
+            let route = match goal {
+                ReceiveGoal::Connect(route) => route,
+                ReceiveGoal::Idle(reason) => {
+                    self.tell(Connection::Disconnected(reason));
+                    (backoff, last) = (Backoff::default(), None);
+                    if self.wait_for_goal().await.is_err() {
+                        return;
+                    }
+                    continue;
+                }
+            };
+            // The answer about versions stands until a handshake succeeds.
+            if !matches!(last, Some(SessionFault::Unsupported { .. })) {
+                self.tell(Connection::Connecting);
+            }
+            sessions += 1;
+            let started = Instant::now();
+            let Some(fault) = self.keep(&route, SessionId(sessions)).await else {
+                // The goal changed: a new one is sought at once.
+                (backoff, last) = (Backoff::default(), None);
+                continue;
+            };
+            if started.elapsed() >= SETTLED {
+                backoff.reset();
+            }
+            last = Some(fault);
+            let delay = backoff.delay(fault, &mut OsRng);
+            let hurry = Arc::clone(&self.hurry);
+            tokio::select! {
+                () = sleep(delay) => {}
+                () = hurry.notified() => {}
+                changed = self.wait_for_goal() => match changed {
+                    Ok(()) => backoff.reset(),
+                    Err(Gone) => return,
+                },
+            }
+        }
+    }
+
+    /// One session from dialling to its end; `None` when it ended because the goal changed.
+    async fn keep(&mut self, route: &Route, session: SessionId) -> Option<SessionFault> {
+        let mut goals = self.goals.clone();
+        let opened = tokio::select! {
+            opened = connect(route) => opened,
+            _ = goals.changed() => return None,
+        };
+        let open = match opened {
+            Ok(open) => open,
+            Err(fault) => {
+                tracing::debug!(?fault, "no receive session");
+                self.tell(fault.connection());
+                return Some(fault);
+            }
+        };
+        tracing::debug!(session = session.0, "receive session up");
+        (self.report)(Report::Started(session));
+        let ended = tokio::select! {
+            fault = converse(open, session, &mut self.orders, &self.report) => Some(fault),
+            _ = goals.changed() => None,
+        };
+        tracing::debug!(session = session.0, ?ended, "receive session ended");
+        let connection = ended.map_or(Connection::Connecting, SessionFault::connection);
+        (self.report)(Report::Ended(session, connection));
+        ended
+    }
+
+    /// Waits for the next goal, and drops orders for sessions that are gone.
+    async fn wait_for_goal(&mut self) -> Result<(), Gone> {
+        loop {
+            tokio::select! {
+                changed = self.goals.changed() => return changed.map_err(|_| Gone),
+                order = self.orders.recv() => { order.ok_or(Gone)?; }
+            }
+        }
+    }
+
+    fn tell(&self, connection: Connection) {
+        (self.report)(Report::Connection(connection));
+    }
+}
+
+/// The actor is gone.
+struct Gone;
+
+async fn connect(
+    route: &Route,
+) -> Result<Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>, SessionFault> {
+    let stream = dial(route.relay.host(), route.relay.receive_port()).await?;
+    let (reader, writer) = stream.into_split();
+    let opened = open_receive(&route.device, route.relay.public_key(), reader, writer).await;
+    opened.map_err(super::handshake::HandshakeFault::fault)
+}
+
+/// Reads and writes, neither waiting for the other, until one of them can't go on.
+pub(crate) async fn converse<R, W>(
+    open: Open<R, W>,
+    session: SessionId,
+    orders: &mut UnboundedReceiver<ReceiveOrder>,
+    report: &Reporter,
+) -> SessionFault
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let Open {
+        records,
+        writer,
+        sealer,
+        opener,
+    } = open;
+    let failure = tokio::select! {
+        failure = read_frames(records, opener, session, report) => failure,
+        failure = write_frames(writer, sealer, session, orders) => failure,
+    };
+    failure.into()
+}
+
+async fn read_frames<R: AsyncRead + Unpin>(
+    mut records: RecordReader<R>,
+    mut opener: Opener,
+    session: SessionId,
+    report: &Reporter,
+) -> ConnectFailure {
+    let frames = Arc::new(Semaphore::new(QUEUE_FRAMES_MAX));
+    let bytes = Arc::new(Semaphore::new(QUEUE_BYTES_MAX));
+    loop {
+        // While the queue is full nothing is read, and the relay's silence isn't counted.
+        let Ok(frame_place) = Arc::clone(&frames).acquire_owned().await else {
+            return ConnectFailure::Lost;
+        };
+        let record = match timeout(SILENCE_MAX, records.next()).await {
+            Ok(Ok(record)) => record,
+            Ok(Err(fault)) => return fault.into(),
+            Err(_) => return ConnectFailure::Lost,
+        };
+        let Ok(plain) = opener.open(&record) else {
+            return ConnectFailure::Lost;
+        };
+        match Frame::decode(&plain) {
+            Ok(Frame::Deliver { blob_id, envelope }) => {
+                let count = u32::try_from(envelope.len()).unwrap_or(u32::MAX);
+                let Ok(bytes_place) = Arc::clone(&bytes).acquire_many_owned(count).await else {
+                    return ConnectFailure::Lost;
+                };
+                let place = QueuePlace {
+                    _frame: frame_place,
+                    _bytes: bytes_place,
+                };
+                let envelope = envelope.to_vec();
+                report(Report::Delivered {
+                    session,
+                    blob: blob_id,
+                    envelope,
+                    place,
+                });
+            }
+            Ok(Frame::Heartbeat) => {}
+            Ok(Frame::Error(refusal)) if !refusal.is_permanent() => {
+                return ConnectFailure::Unavailable;
+            }
+            _ => {
+                report(Report::BadFrame);
+                return ConnectFailure::SomethingElse;
+            }
+        }
+    }
+}
+
+async fn write_frames<W: AsyncWrite + Unpin>(
+    mut writer: W,
+    mut sealer: Sealer,
+    session: SessionId,
+    orders: &mut UnboundedReceiver<ReceiveOrder>,
+) -> ConnectFailure {
+    let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut waiting = Vec::with_capacity(ACKS_AT_ONCE_MAX);
+    loop {
+        let mut bytes = Vec::new();
+        tokio::select! {
+            _ = heartbeat.tick() => match sealer.seal(&Frame::Heartbeat) {
+                Ok(record) => bytes.extend(record),
+                Err(_) => return ConnectFailure::Lost,
+            },
+            count = orders.recv_many(&mut waiting, ACKS_AT_ONCE_MAX) => {
+                if count == 0 {
+                    return ConnectFailure::Lost;
+                }
+                for order in waiting.drain(..) {
+                    match order {
+                        ReceiveOrder::Acknowledge(of, blob_id) if of == session => {
+                            match sealer.seal(&Frame::DeliverAck { blob_id }) {
+                                Ok(record) => bytes.extend(record),
+                                Err(_) => return ConnectFailure::Lost,
+                            }
+                        }
+                        ReceiveOrder::Restart(of) if of == session => return ConnectFailure::Lost,
+                        ReceiveOrder::Acknowledge(..) | ReceiveOrder::Restart(_) => {}
+                    }
+                }
+            }
+        }
+        match timeout(SILENCE_MAX, writer.write_all(&bytes)).await {
+            Ok(Ok(())) => {}
+            _ => return ConnectFailure::Lost,
+        }
+    }
+}

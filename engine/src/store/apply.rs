@@ -1,0 +1,285 @@
+//! Writes the changes of one step.
+
+use rusqlite::{Transaction, TransactionBehavior, params};
+use sealpost_protocol::key::NoisePublic;
+use sealpost_protocol::message_id::MessageId;
+use sealpost_protocol::name;
+
+use super::fault::fault;
+use super::{Store, integer, issues, membership};
+use crate::core::error::StorageFault;
+use crate::core::message::{DeliveryState, NewMessage};
+use crate::core::step::{Change, HeldBlob, JoinRecord, OutboxBody, OutboxKind, OutboxMessage};
+use crate::keys::IdentityId;
+
+/// The stored numbers of the kinds of outbox messages: those of their tags on the wire.
+pub(super) const KIND_PAIR: u8 = 1;
+pub(super) const KIND_SYNC: u8 = 2;
+pub(super) const KIND_REVOKE: u8 = 3;
+pub(super) const KIND_GROUP_MANIFEST: u8 = 4;
+
+/// What came of the changes.
+#[derive(Debug, Default)]
+pub(crate) struct Applied {
+    /// The message rows that were really added, with the positions they got.
+    pub(crate) stored: Vec<(MessageId, u64)>,
+}
+
+impl Store {
+    /// Writes `changes` in one transaction. `identity` is the id under which the key store
+    /// holds the secrets of [`Change::IdentityReplaced`].
+    pub(crate) fn apply(
+        &mut self,
+        changes: &[Change],
+        identity: Option<&IdentityId>,
+    ) -> Result<Applied, StorageFault> {
+        let mut applied = Applied::default();
+        if changes.is_empty() {
+            return Ok(applied);
+        }
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(fault)?;
+        for change in changes {
+            write(&transaction, change, identity, &mut applied).map_err(fault)?;
+        }
+        transaction.commit().map_err(fault)?;
+        Ok(applied)
+    }
+}
+
+fn write(
+    transaction: &Transaction<'_>,
+    change: &Change,
+    identity: Option<&IdentityId>,
+    applied: &mut Applied,
+) -> rusqlite::Result<()> {
+    let run = |sql, values: &[&dyn rusqlite::ToSql]| {
+        transaction.prepare_cached(sql)?.execute(values).map(drop)
+    };
+    match change {
+        Change::PhaseSaved(phase) => run("UPDATE device SET phase = ?1", &[&phase.code()]),
+        Change::SequenceSaved(last) => {
+            run("UPDATE device SET last_sequence = ?1", &[&integer(*last)])
+        }
+        Change::JoinSaved(join) => save_join(transaction, join),
+        Change::JoinRemoved => run("DELETE FROM pending_join", &[]),
+        Change::ManifestBuffered(buffered) => run(
+            "INSERT INTO buffered_manifest (author, encoded) VALUES (?1, ?2)",
+            &[buffered.author.as_bytes(), &buffered.manifest.encode()],
+        ),
+        Change::BufferedManifestsRemoved => run("DELETE FROM buffered_manifest", &[]),
+        Change::OutboxMessageAdded(message, body) => add_outbox(transaction, message, body),
+        Change::OutboxEntryAdded(entry) => run(
+            "INSERT OR IGNORE INTO outbox_entry (sequence, recipient_noise, recipient_signing)
+             VALUES (?1, ?2, ?3)",
+            &[
+                &integer(entry.sequence),
+                entry.recipient.noise.as_bytes(),
+                entry.recipient.signing.as_bytes(),
+            ],
+        ),
+        Change::OutboxEntryRemoved {
+            sequence,
+            recipient,
+        } => run(
+            "DELETE FROM outbox_entry WHERE sequence = ?1 AND recipient_noise = ?2",
+            &[&integer(*sequence), recipient.as_bytes()],
+        ),
+        Change::OutboxMessageRemoved { sequence } => run(
+            "DELETE FROM outbox_message WHERE sequence = ?1",
+            &[&integer(*sequence)],
+        ),
+        Change::OutboxFailureReported { sequence, failure } => run(
+            "UPDATE outbox_message SET reported = trim(reported || ' ' || ?2) WHERE sequence = ?1",
+            &[&integer(*sequence), &failure.code()],
+        ),
+        Change::MessageHandled { id, keep_until_ms } => run(
+            "INSERT INTO handled (id, keep_until_ms) VALUES (?1, ?2)
+             ON CONFLICT (id) DO UPDATE SET keep_until_ms = max(keep_until_ms, ?2)",
+            &[id.as_bytes(), &integer(*keep_until_ms)],
+        ),
+        Change::HandledPurged { before_ms } => run(
+            "DELETE FROM handled WHERE keep_until_ms < ?1",
+            &[&integer(*before_ms)],
+        ),
+        Change::MessageStored(message) => store_message(transaction, message, applied),
+        Change::DeliveryChanged {
+            message,
+            member,
+            state,
+        } => change_delivery(transaction, message, member.as_str(), *state),
+        Change::GroupNamed { name } => match name::clean(name) {
+            Some(name) => run("UPDATE device SET label = ?1 WHERE label IS NULL", &[&name]),
+            None => Ok(()),
+        },
+        Change::LabelSaved { label } => run("UPDATE device SET label = ?1", &[&name::clean(label)]),
+        Change::IssueAdded { at_ms, issue } => issues::add(transaction, *at_ms, issue),
+        Change::HeldBlobAdded(held) => add_held(transaction, held),
+        Change::HeldBlobRemoved { digest } => {
+            run("DELETE FROM held_blob WHERE digest = ?1", &[digest])
+        }
+        Change::Membership(change) => membership::write(transaction, change),
+        Change::MembershipNoted(note) => membership::note(transaction, note),
+        Change::GroupWiped => wipe(transaction),
+        Change::IdentityReplaced(_) => match identity {
+            Some(id) => run("UPDATE device SET identity = ?1", &[id.as_bytes()]),
+            // Without its keys in the key store an identity must not come into use.
+            None => Err(rusqlite::Error::InvalidQuery),
+        },
+    }
+}
+
+fn save_join(transaction: &Transaction<'_>, join: &JoinRecord) -> rusqlite::Result<()> {
+    transaction
+        .execute(
+            "INSERT OR REPLACE INTO pending_join
+                 (one, admitter_noise, admitter_signing, secret, confirmed)
+             VALUES (1, ?1, ?2, ?3, ?4)",
+            params![
+                join.admitter.noise.as_bytes(),
+                join.admitter.signing.as_bytes(),
+                join.secret.as_bytes(),
+                join.confirmed,
+            ],
+        )
+        .map(drop)
+}
+
+fn add_outbox(
+    transaction: &Transaction<'_>,
+    message: &OutboxMessage,
+    body: &OutboxBody,
+) -> rusqlite::Result<()> {
+    let (kind, sent_at_ms) = match message.kind {
+        OutboxKind::Pair => (KIND_PAIR, 0),
+        OutboxKind::Sync { sent_at_ms } => (KIND_SYNC, integer(sent_at_ms)),
+        OutboxKind::Revoke => (KIND_REVOKE, 0),
+        OutboxKind::GroupManifest => (KIND_GROUP_MANIFEST, 0),
+    };
+    let reported: Vec<_> = message
+        .reported
+        .iter()
+        .map(|failure| failure.code())
+        .collect();
+    transaction
+        .prepare_cached(
+            "INSERT INTO outbox_message (sequence, kind, sent_at_ms, body, first, reported)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?
+        .execute(params![
+            integer(message.sequence),
+            kind,
+            sent_at_ms,
+            body.0,
+            message.first.as_ref().map(NoisePublic::as_bytes),
+            reported.join(" "),
+        ])
+        .map(drop)
+}
+
+/// Adds a row of the history with its deliveries, unless it is there under either id.
+fn store_message(
+    transaction: &Transaction<'_>,
+    message: &NewMessage,
+    applied: &mut Applied,
+) -> rusqlite::Result<()> {
+    let added = transaction
+        .prepare_cached(
+            "INSERT INTO message
+                 (id, own, author, author_name, app_id, body, sent_at_ms, stored_at_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            message.id.as_bytes(),
+            message.own,
+            message.author.as_str(),
+            message.author_name.as_str(),
+            message.app_id,
+            message.body,
+            integer(message.sent_at_ms),
+            integer(message.stored_at_ms),
+        ])?;
+    if added == 0 {
+        return Ok(());
+    }
+    let position = transaction.last_insert_rowid();
+    let mut insert = transaction.prepare_cached(
+        "INSERT OR IGNORE INTO delivery (position, member, name, place, state)
+         VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    let waiting = DeliveryState::Waiting.code();
+    for (place, member) in (0_i64..).zip(&message.recipients) {
+        let (id, name) = (member.id.as_str(), member.name.as_str());
+        insert.execute(params![position, id, name, place, waiting])?;
+    }
+    applied
+        .stored
+        .push((message.id, u64::try_from(position).unwrap_or_default()));
+    Ok(())
+}
+
+fn change_delivery(
+    transaction: &Transaction<'_>,
+    message: &MessageId,
+    member: &str,
+    state: DeliveryState,
+) -> rusqlite::Result<()> {
+    let (failure, at_ms) = match state {
+        DeliveryState::OnRelay { at_ms } => (None, Some(integer(at_ms))),
+        DeliveryState::Failed(failure) => (Some(failure.code()), None),
+        DeliveryState::Waiting | DeliveryState::Withdrawn => (None, None),
+        // Not a state that lasts: after a restart the copy waits again.
+        DeliveryState::Sending => return Ok(()),
+    };
+    transaction
+        .prepare_cached(
+            "UPDATE delivery SET state = ?3, failure = ?4, at_ms = ?5
+             WHERE position = (SELECT position FROM message WHERE id = ?1) AND member = ?2",
+        )?
+        .execute(params![
+            message.as_bytes(),
+            member,
+            state.code(),
+            failure,
+            at_ms
+        ])
+        .map(drop)
+}
+
+fn add_held(transaction: &Transaction<'_>, held: &HeldBlob) -> rusqlite::Result<()> {
+    transaction
+        .prepare_cached(
+            "INSERT OR IGNORE INTO held_blob (digest, version, place, first_seen_ms)
+             VALUES (?1, ?2, ?3, ?4)",
+        )?
+        .execute(params![
+            held.digest,
+            held.version,
+            integer(held.order),
+            integer(held.first_seen_ms)
+        ])
+        .map(drop)
+}
+
+/// Ends the group on this device. What the person read and wrote stays (amendment 9).
+fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "DELETE FROM pending_join;
+         DELETE FROM buffered_manifest;
+         DELETE FROM outbox_entry;
+         DELETE FROM outbox_message;
+         DELETE FROM handled;
+         DELETE FROM held_blob;
+         UPDATE device SET last_sequence = 0;",
+    )?;
+    membership::wipe(transaction)?;
+    transaction
+        .execute(
+            "UPDATE delivery SET state = ?1 WHERE state = 'waiting'",
+            [DeliveryState::Withdrawn.code()],
+        )
+        .map(drop)
+}

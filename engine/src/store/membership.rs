@@ -1,0 +1,236 @@
+//! The tables of the membership rule: one row per fact, as the core counts them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use sealpost_protocol::key::{DeviceKeys, NoisePublic, SigningPublic};
+use sealpost_protocol::manifest::{ManifestHash, Member, SignedManifest};
+use sealpost_protocol::name::DeviceName;
+
+use super::fault::fault;
+use super::{integer, number};
+use crate::core::error::StorageFault;
+use crate::core::membership::{KnownManifest, MembershipChange, MembershipSnapshot, Tomb};
+use crate::core::step::MembershipNote;
+
+pub(super) fn write(
+    transaction: &Transaction<'_>,
+    change: &MembershipChange,
+) -> rusqlite::Result<()> {
+    use MembershipChange as M;
+    let run = |sql, values: &[&dyn rusqlite::ToSql]| {
+        transaction.prepare_cached(sql)?.execute(values).map(drop)
+    };
+    match change {
+        M::RootSet { hash } => run(
+            "INSERT OR REPLACE INTO membership_root (one, hash) VALUES (1, ?1)",
+            &[hash.as_bytes()],
+        ),
+        M::ManifestStored { manifest, trusted } => run(
+            "INSERT INTO manifest (hash, encoded, trusted) VALUES (?1, ?2, ?3)
+             ON CONFLICT (hash) DO UPDATE SET trusted = max(trusted, ?3)",
+            &[manifest.hash().as_bytes(), &manifest.encode(), trusted],
+        ),
+        M::ManifestDeleted { hash } => {
+            run("DELETE FROM manifest WHERE hash = ?1", &[hash.as_bytes()])
+        }
+        M::RemovalStored {
+            key,
+            removal,
+            since_ms,
+        } => run(
+            "INSERT OR IGNORE INTO membership_removal (member, manifest, since_ms)
+             VALUES (?1, ?2, ?3)",
+            &[key.as_bytes(), removal.as_bytes(), &integer(*since_ms)],
+        ),
+        M::HelloStored { key, manifest } => run(
+            "INSERT OR REPLACE INTO membership_hello (member, manifest) VALUES (?1, ?2)",
+            &[key.as_bytes(), manifest.as_bytes()],
+        ),
+        M::HelloDeleted { key } => run(
+            "DELETE FROM membership_hello WHERE member = ?1",
+            &[key.as_bytes()],
+        ),
+        M::SeenStored { key, manifest } => run(
+            "INSERT OR REPLACE INTO membership_seen (member, manifest) VALUES (?1, ?2)",
+            &[key.as_bytes(), manifest.as_bytes()],
+        ),
+        M::SeenDeleted { key } => run(
+            "DELETE FROM membership_seen WHERE member = ?1",
+            &[key.as_bytes()],
+        ),
+        M::LimboStarted { key, since_ms } => run(
+            "INSERT OR REPLACE INTO membership_limbo (member, since_ms) VALUES (?1, ?2)",
+            &[key.as_bytes(), &integer(*since_ms)],
+        ),
+        M::LimboEnded { key } => run(
+            "DELETE FROM membership_limbo WHERE member = ?1",
+            &[key.as_bytes()],
+        ),
+        M::BaseMemberStored { member } => run(
+            "INSERT OR REPLACE INTO membership_base (member, noise, name) VALUES (?1, ?2, ?3)",
+            &[
+                member.keys.signing.as_bytes(),
+                member.keys.noise.as_bytes(),
+                &member.name.as_str(),
+            ],
+        ),
+        M::HelloSent { key } => run(
+            "INSERT OR IGNORE INTO membership_hello_sent (member) VALUES (?1)",
+            &[key.as_bytes()],
+        ),
+        M::KeyHeld { key } => run(
+            "INSERT OR IGNORE INTO membership_held (member) VALUES (?1)",
+            &[key.as_bytes()],
+        ),
+    }
+}
+
+/// A line of the membership history.
+pub(super) fn note(transaction: &Transaction<'_>, note: &MembershipNote) -> rusqlite::Result<()> {
+    let by = note.by.as_ref();
+    transaction
+        .prepare_cached(
+            "INSERT INTO membership_note
+                 (seen_ms, is_added, member, noise, name, issuer, issuer_name, version)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?
+        .execute(params![
+            integer(note.seen_ms),
+            note.is_added,
+            note.member.keys.signing.as_bytes(),
+            note.member.keys.noise.as_bytes(),
+            note.member.name.as_str(),
+            by.map(|by| by.issuer.as_bytes()),
+            by.and_then(|by| by.name.as_ref()).map(DeviceName::as_str),
+            by.map(|by| integer(by.version)),
+        ])
+        .map(drop)
+}
+
+pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch(
+        "DELETE FROM membership_root;
+         DELETE FROM manifest;
+         DELETE FROM membership_removal;
+         DELETE FROM membership_hello;
+         DELETE FROM membership_seen;
+         DELETE FROM membership_limbo;
+         DELETE FROM membership_base;
+         DELETE FROM membership_hello_sent;
+         DELETE FROM membership_held;",
+    )
+}
+
+/// Adds the rows up to the state they stand for.
+pub(super) fn read(connection: &Connection) -> Result<MembershipSnapshot, StorageFault> {
+    let root: Option<[u8; 32]> = connection
+        .query_row("SELECT hash FROM membership_root", [], |row| row.get(0))
+        .optional()
+        .map_err(fault)?;
+    let hash_of =
+        |(key, hash): ([u8; 32], [u8; 32])| (signing(key), ManifestHash::from_bytes(hash));
+    let hello = rows(connection, "SELECT member, manifest FROM membership_hello")?;
+    let seen = rows(connection, "SELECT member, manifest FROM membership_seen")?;
+    let mut limbo_since = BTreeMap::new();
+    for (key, since) in
+        rows::<[u8; 32], i64>(connection, "SELECT member, since_ms FROM membership_limbo")?
+    {
+        limbo_since.insert(signing(key), number(since)?);
+    }
+    Ok(MembershipSnapshot {
+        root: root.map(ManifestHash::from_bytes),
+        manifests: manifests(connection)?,
+        tombs: tombs(connection)?,
+        hello: hello.into_iter().map(hash_of).collect(),
+        seen: seen.into_iter().map(hash_of).collect(),
+        limbo_since,
+        base: base(connection)?,
+        hello_sent: keys(connection, "SELECT member FROM membership_hello_sent")?,
+        held: keys(connection, "SELECT member FROM membership_held")?,
+    })
+}
+
+fn manifests(
+    connection: &Connection,
+) -> Result<BTreeMap<ManifestHash, KnownManifest>, StorageFault> {
+    let mut known = BTreeMap::new();
+    for (encoded, trusted) in
+        rows::<Vec<u8>, bool>(connection, "SELECT encoded, trusted FROM manifest")?
+    {
+        let manifest = SignedManifest::decode(&encoded).map_err(|_| StorageFault::Damaged)?;
+        known.insert(manifest.hash(), KnownManifest { manifest, trusted });
+    }
+    Ok(known)
+}
+
+fn tombs(connection: &Connection) -> Result<BTreeMap<SigningPublic, Tomb>, StorageFault> {
+    let mut statement = connection
+        .prepare("SELECT member, manifest, since_ms FROM membership_removal")
+        .map_err(fault)?;
+    let found = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .and_then(Iterator::collect::<rusqlite::Result<Vec<([u8; 32], [u8; 32], i64)>>>)
+        .map_err(fault)?;
+    let mut tombs: BTreeMap<_, Tomb> = BTreeMap::new();
+    for (key, removal, since) in found {
+        let since_ms = number(since)?;
+        let tomb = tombs.entry(signing(key)).or_insert_with(|| Tomb {
+            since_ms,
+            removals: BTreeSet::new(),
+        });
+        tomb.since_ms = tomb.since_ms.min(since_ms);
+        tomb.removals.insert(ManifestHash::from_bytes(removal));
+    }
+    Ok(tombs)
+}
+
+fn base(connection: &Connection) -> Result<BTreeMap<SigningPublic, Member>, StorageFault> {
+    let mut statement = connection
+        .prepare("SELECT member, noise, name FROM membership_base")
+        .map_err(fault)?;
+    let found = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .and_then(Iterator::collect::<rusqlite::Result<Vec<([u8; 32], [u8; 32], String)>>>)
+        .map_err(fault)?;
+    let member = |(key, noise, name): ([u8; 32], [u8; 32], String)| {
+        let keys = DeviceKeys {
+            noise: NoisePublic::from_bytes(noise),
+            signing: signing(key),
+        };
+        (
+            keys.signing,
+            Member {
+                keys,
+                name: DeviceName::clean(&name, &keys.signing),
+            },
+        )
+    };
+    Ok(found.into_iter().map(member).collect())
+}
+
+fn keys(connection: &Connection, sql: &str) -> Result<BTreeSet<SigningPublic>, StorageFault> {
+    let mut statement = connection.prepare(sql).map_err(fault)?;
+    let found = statement
+        .query_map([], |row| row.get(0).map(signing))
+        .and_then(Iterator::collect::<rusqlite::Result<_>>)
+        .map_err(fault)?;
+    Ok(found)
+}
+
+fn rows<A: FromSql, B: FromSql>(
+    connection: &Connection,
+    sql: &str,
+) -> Result<Vec<(A, B)>, StorageFault> {
+    let mut statement = connection.prepare(sql).map_err(fault)?;
+    let found = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .and_then(Iterator::collect::<rusqlite::Result<_>>)
+        .map_err(fault)?;
+    Ok(found)
+}
+
+fn signing(key: [u8; 32]) -> SigningPublic {
+    SigningPublic::from_bytes(key)
+}
