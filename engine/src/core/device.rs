@@ -46,6 +46,8 @@ mod joining;
 mod membering;
 mod receiving;
 mod sending;
+#[cfg(test)]
+mod tests;
 
 /// The machine of one group on one device.
 #[derive(Debug)]

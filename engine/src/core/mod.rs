@@ -23,6 +23,8 @@ pub mod membership;
 pub mod message;
 mod outbox;
 mod pairing;
+#[cfg(test)]
+pub(crate) mod rig;
 pub mod status;
 pub mod step;
 pub mod timing;

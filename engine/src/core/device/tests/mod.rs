@@ -1,0 +1,6 @@
+//! The rules of the whole machine, one test each.
+
+mod ending;
+mod pairing;
+mod receiving;
+mod sending;

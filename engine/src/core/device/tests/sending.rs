@@ -1,0 +1,324 @@
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
+use sealpost_protocol::frame::Refusal;
+use sealpost_protocol::limit::{BODY_BYTES_MAX, OUTBOX_LIFE_MS, SEQUENCE_MAX};
+
+use crate::core::device::{Device, Settings};
+use crate::core::error::{EngineError, StorageFault};
+use crate::core::issue::{DeliveryIssue, SendFailure};
+use crate::core::message::DeliveryState;
+use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes};
+use crate::core::status::{Connection, Status};
+use crate::core::step::{Change, PushOutcome};
+
+#[test]
+fn a_message_is_queued_before_it_is_pushed() {
+    let mut post = Post::group(3);
+    let peer = post.rigs[1].device.me().id;
+    let rig = &mut post.rigs[0];
+    let id = rig
+        .device
+        .handle_send(b"hello".to_vec(), rig.now_ms)
+        .expect("a member");
+    let step = rig.take_step();
+    let entries = step
+        .changes
+        .iter()
+        .filter(|c| matches!(c, Change::OutboxEntryAdded(_)))
+        .count();
+    assert_eq!(entries, 2);
+    assert_eq!(
+        pushes(&step.effects).len(),
+        2,
+        "all copies of one send go together"
+    );
+    assert!(rig.device.is_sending(&id, &peer));
+}
+
+#[test]
+fn an_own_row_starts_waiting_and_ends_on_the_relay() {
+    let mut post = Post::group(2);
+    let peer = post.rigs[1].device.me().id;
+    let rig = &mut post.rigs[0];
+    let id = rig
+        .device
+        .handle_send(b"hello".to_vec(), rig.now_ms)
+        .expect("a member");
+    let effects = rig.drain();
+    let key = (id, peer.clone());
+    assert_eq!(rig.store.deliveries[&key], DeliveryState::Waiting);
+    let push = pushes(&effects)[0].id;
+    rig.device
+        .handle_push_outcome(push, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
+    rig.drain();
+    assert_eq!(
+        rig.store.deliveries[&key],
+        DeliveryState::OnRelay { at_ms: rig.now_ms }
+    );
+    assert!(rig.store.bodies.is_empty() && rig.store.entries.is_empty());
+    assert!(!rig.device.is_sending(&id, &peer));
+}
+
+#[test]
+fn checks_come_in_order_and_change_nothing() {
+    let mut rig = Rig::new(1, "alone");
+    let max = BODY_BYTES_MAX;
+    assert_eq!(
+        rig.device.handle_send(vec![0; max + 1], rig.now_ms),
+        Err(EngineError::PayloadTooLarge { max })
+    );
+    assert_eq!(
+        rig.device.handle_send(vec![0; max], rig.now_ms),
+        Err(EngineError::NotMember {
+            status: Status::NotJoined
+        })
+    );
+    assert!(rig.take_step().is_empty());
+}
+
+#[test]
+fn the_largest_body_and_an_empty_one_arrive() {
+    let mut post = Post::group(2);
+    for body in [vec![7; BODY_BYTES_MAX], Vec::new()] {
+        let rig = &mut post.rigs[0];
+        rig.device
+            .handle_send(body.clone(), rig.now_ms)
+            .expect("within the limit");
+        post.settle(0);
+        assert_eq!(post.rigs[1].bodies().last(), Some(&body));
+    }
+}
+
+#[test]
+fn a_lower_limit_holds_and_a_higher_one_is_clamped() {
+    let post = Post::group(2);
+    for (asked, held) in [(Some(9), 9), (Some(BODY_BYTES_MAX + 1), BODY_BYTES_MAX)] {
+        let settings = Settings {
+            max_payload_bytes: asked,
+        };
+        let rig = &post.rigs[0];
+        let mut device = Device::restore(rig.store.snapshot(), settings, rig.now_ms)
+            .expect("a consistent store");
+        assert_eq!(device.max_payload_bytes(), held);
+        assert_eq!(
+            device.handle_send(vec![0; held + 1], rig.now_ms),
+            Err(EngineError::PayloadTooLarge { max: held })
+        );
+    }
+}
+
+#[test]
+fn sequence_numbers_start_at_the_clock_and_never_repeat() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    let before = rig.store.sequence;
+    assert!(before >= rig.now_ms, "not below the clock");
+    rig.now_ms -= 60 * SECOND_MS;
+    rig.device
+        .handle_send(b"a".to_vec(), rig.now_ms)
+        .expect("a member");
+    rig.drain();
+    assert_eq!(
+        rig.store.sequence,
+        before + 1,
+        "above the last one, whatever the clock says"
+    );
+    rig.now_ms += 3_600 * SECOND_MS;
+    rig.device
+        .handle_send(b"b".to_vec(), rig.now_ms)
+        .expect("a member");
+    rig.drain();
+    assert_eq!(rig.store.sequence, rig.now_ms);
+}
+
+#[test]
+fn the_last_sequence_number_is_used_and_no_other() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.store.sequence = SEQUENCE_MAX - 1;
+    rig.restart();
+    rig.device
+        .handle_send(b"last".to_vec(), rig.now_ms)
+        .expect("one is left");
+    assert_eq!(
+        rig.device.handle_send(b"none".to_vec(), rig.now_ms),
+        Err(EngineError::Storage(StorageFault::SequenceExhausted))
+    );
+    rig.drain();
+    assert_eq!(rig.store.sequence, SEQUENCE_MAX);
+}
+
+#[test]
+fn a_sync_keeps_its_time_through_every_seal_and_its_id() {
+    let mut post = Post::group(2);
+    let sent_at_ms = post.rigs[0].now_ms;
+    let id = post.rigs[0]
+        .device
+        .handle_send(b"x".to_vec(), sent_at_ms)
+        .expect("a member");
+    let first = post.rigs[0].drain();
+    let push = pushes(&first)[0].id;
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_push_outcome(push, PushOutcome::Unanswered, rig.now_ms, &mut rig.rng);
+    rig.drain();
+    let second = rig.advance(2 * SECOND_MS);
+    let (one, two) = (
+        pushes(&first)[0].envelope.clone(),
+        pushes(&second)[0].envelope.clone(),
+    );
+    assert_ne!(one, two, "every seal has a key of its own");
+    for envelope in [&one, &two] {
+        post.rigs[1].receive(envelope);
+    }
+    let rows = &post.rigs[1].store.rows;
+    assert_eq!(rows.len(), 1);
+    assert_eq!((rows[0].id, rows[0].sent_at_ms), (id, sent_at_ms));
+}
+
+#[test]
+fn a_restart_pushes_what_was_in_flight_again() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_send(b"x".to_vec(), rig.now_ms)
+        .expect("a member");
+    assert_eq!(pushes(&rig.drain()).len(), 1);
+    assert_eq!(pushes(&rig.restart()).len(), 1);
+}
+
+#[test]
+fn a_permanent_refusal_is_raised_once_and_the_others_go_on() {
+    let mut post = Post::group(4);
+    let rig = &mut post.rigs[0];
+    let id = rig
+        .device
+        .handle_send(b"x".to_vec(), rig.now_ms)
+        .expect("a member");
+    let ids: Vec<_> = pushes(&rig.drain()).iter().map(|push| push.id).collect();
+    let refused = PushOutcome::Refused(Refusal::TooLarge);
+    let failed = DeliveryIssue::SendFailed {
+        message: id,
+        failure: SendFailure::TooLarge,
+    };
+    rig.device
+        .handle_push_outcome(ids[0], refused, rig.now_ms, &mut rig.rng);
+    assert_eq!(issues(&rig.drain()), vec![failed.clone()]);
+    // The second failure comes after a restart, when memory says nothing of the first.
+    let again = rig.restart();
+    let ids: Vec<_> = pushes(&again).iter().map(|push| push.id).collect();
+    assert_eq!(ids.len(), 2);
+    rig.device
+        .handle_push_outcome(ids[0], refused, rig.now_ms, &mut rig.rng);
+    assert!(
+        issues(&rig.drain()).is_empty(),
+        "once per message and reason"
+    );
+    rig.device
+        .handle_push_outcome(ids[1], PushOutcome::Stored, rig.now_ms, &mut rig.rng);
+    rig.drain();
+    assert_eq!(rig.store.issues, vec![failed]);
+    let states: Vec<_> = rig.store.deliveries.values().collect();
+    let lost = DeliveryState::Failed(SendFailure::TooLarge);
+    assert_eq!(states.iter().filter(|state| ***state == lost).count(), 2);
+    assert!(rig.store.bodies.is_empty());
+}
+
+#[test]
+fn a_refused_version_touches_nothing_until_the_relay_is_asked_again() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_send(b"x".to_vec(), rig.now_ms)
+        .expect("a member");
+    let push = pushes(&rig.drain())[0].id;
+    let outcome = PushOutcome::VersionUnsupported { min: 2, max: 3 };
+    rig.device
+        .handle_push_outcome(push, outcome, rig.now_ms, &mut rig.rng);
+    let effects = rig.drain();
+    assert!(issues(&effects).is_empty() && pushes(&effects).is_empty());
+    assert_eq!(
+        rig.device.connection(),
+        Connection::RelayVersionUnsupported { min: 2, max: 3 }
+    );
+    assert_eq!(rig.store.entries.len(), 1);
+    assert!(pushes(&rig.advance(299 * SECOND_MS)).is_empty());
+    assert_eq!(pushes(&rig.advance(SECOND_MS)).len(), 1);
+}
+
+#[test]
+fn a_sync_expires_after_thirty_days_and_a_manifest_never() {
+    let mut post = Post::group(2);
+    post.rigs.truncate(1);
+    let rig = &mut post.rigs[0];
+    let peer = rig.device.members()[0].clone();
+    rig.store.is_broken = true;
+    let id = rig
+        .device
+        .handle_send(b"x".to_vec(), rig.now_ms)
+        .expect("a member");
+    // The relay is away from the first push on.
+    let push = pushes(&rig.drain())[0].id;
+    rig.device
+        .handle_push_outcome(push, PushOutcome::Unanswered, rig.now_ms, &mut rig.rng);
+    rig.drain();
+    assert!(issues(&rig.advance(OUTBOX_LIFE_MS - 1)).is_empty());
+    let failed = DeliveryIssue::SendFailed {
+        message: id,
+        failure: SendFailure::Expired,
+    };
+    // Looked at before each push, at the latest within the hour.
+    rig.now_ms += 1;
+    assert_eq!(issues(&rig.connect()), vec![failed]);
+    assert_eq!(
+        rig.store.deliveries[&(id, peer.id.clone())],
+        DeliveryState::Failed(SendFailure::Expired)
+    );
+    rig.device
+        .handle_remove(&peer.id, rig.now_ms)
+        .expect("a member");
+    rig.drain();
+    rig.advance(400 * 24 * 3_600 * SECOND_MS);
+    assert_eq!(
+        rig.store.entries.len(),
+        1,
+        "the manifest waits for as long as it takes"
+    );
+}
+
+#[test]
+fn a_store_that_cannot_be_read_loses_no_message() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_send(b"x".to_vec(), rig.now_ms)
+        .expect("a member");
+    rig.drain();
+    rig.store.is_broken = true;
+    assert!(pushes(&rig.restart()).is_empty());
+    assert_eq!(rig.store.entries.len(), 1);
+    rig.store.is_broken = false;
+    assert_eq!(pushes(&rig.advance(2 * SECOND_MS)).len(), 1);
+}
+
+#[test]
+fn an_app_id_is_stored_once_per_author_and_a_name_is_no_row() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    let text = AppMessage::new(AppMessageKind::Text("hi".into()), &mut rig.rng).encode();
+    let name = AppMessage::new(AppMessageKind::GroupName("Home".into()), &mut rig.rng).encode();
+    for body in [&text, &text, &name] {
+        rig.device
+            .handle_send(body.clone(), rig.now_ms)
+            .expect("a member");
+    }
+    post.settle(0);
+    for rig in &post.rigs {
+        assert_eq!(rig.bodies(), vec![text.clone()]);
+    }
+    assert_eq!(post.rigs[1].device.label(), Some("Home"));
+    assert_eq!(
+        post.rigs[0].device.label(),
+        None,
+        "only another member names a group"
+    );
+}

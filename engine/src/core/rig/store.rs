@@ -1,0 +1,230 @@
+//! The store in memory: the meaning of every change, and the snapshot that follows from them.
+
+use std::collections::BTreeMap;
+
+use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, NoisePublic};
+use sealpost_protocol::message_id::MessageId;
+use sealpost_protocol::name::DeviceName;
+
+use crate::core::issue::DeliveryIssue;
+use crate::core::membership::MembershipSnapshot;
+use crate::core::message::{DeliveryState, NewMessage};
+use crate::core::status::Phase;
+use crate::core::step::{
+    BufferedManifest, Change, HeldBlob, JoinRecord, Lookup, LookupError, OutboxEntry,
+    OutboxMessage, Snapshot,
+};
+
+/// Everything that survives a crash.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    pub(crate) secrets: DeviceSecrets,
+    pub(crate) name: DeviceName,
+    pub(crate) label: Option<String>,
+    pub(crate) phase: Phase,
+    pub(crate) sequence: u64,
+    pub(crate) join: Option<JoinRecord>,
+    pub(crate) buffered: Vec<BufferedManifest>,
+    pub(crate) bodies: BTreeMap<u64, (OutboxMessage, Vec<u8>)>,
+    pub(crate) entries: BTreeMap<(u64, NoisePublic), DeviceKeys>,
+    pub(crate) handled: BTreeMap<MessageId, u64>,
+    pub(crate) rows: Vec<NewMessage>,
+    pub(crate) deliveries: BTreeMap<(MessageId, MemberId), DeliveryState>,
+    pub(crate) issues: Vec<DeliveryIssue>,
+    pub(crate) held: BTreeMap<[u8; 32], HeldBlob>,
+    pub(crate) membership: Option<MembershipSnapshot>,
+    /// Makes every look-up fail.
+    pub(crate) is_broken: bool,
+}
+
+impl Store {
+    pub(crate) fn new(secrets: DeviceSecrets, name: DeviceName) -> Self {
+        Self {
+            secrets,
+            name,
+            label: None,
+            phase: Phase::NotJoined,
+            sequence: 0,
+            join: None,
+            buffered: Vec::new(),
+            bodies: BTreeMap::new(),
+            entries: BTreeMap::new(),
+            handled: BTreeMap::new(),
+            rows: Vec::new(),
+            deliveries: BTreeMap::new(),
+            issues: Vec::new(),
+            held: BTreeMap::new(),
+            membership: None,
+            is_broken: false,
+        }
+    }
+
+    /// One transaction.
+    pub(crate) fn commit(&mut self, changes: Vec<Change>) {
+        for change in changes {
+            self.apply(change);
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            secrets: self.secrets.clone(),
+            name: self.name.clone(),
+            label: self.label.clone(),
+            phase: self.phase,
+            last_sequence: self.sequence,
+            join: self.join.clone(),
+            buffered: self.buffered.clone(),
+            outbox_messages: self
+                .bodies
+                .values()
+                .map(|(message, _)| message.clone())
+                .collect(),
+            outbox_entries: self
+                .entries
+                .iter()
+                .map(|((sequence, _), recipient)| OutboxEntry {
+                    sequence: *sequence,
+                    recipient: *recipient,
+                })
+                .collect(),
+            held: self.held.values().copied().collect(),
+            membership: self.membership.clone(),
+        }
+    }
+
+    fn apply(&mut self, change: Change) {
+        match change {
+            Change::PhaseSaved(phase) => self.phase = phase,
+            Change::SequenceSaved(sequence) => {
+                assert!(sequence > self.sequence, "a sequence number only grows");
+                self.sequence = sequence;
+            }
+            Change::JoinSaved(record) => self.join = Some(record),
+            Change::JoinRemoved => self.join = None,
+            Change::ManifestBuffered(kept) => self.buffered.push(kept),
+            Change::BufferedManifestsRemoved => self.buffered.clear(),
+            Change::HeldBlobAdded(row) => {
+                self.held.insert(row.digest, row);
+            }
+            Change::HeldBlobRemoved { digest } => {
+                self.held.remove(&digest);
+            }
+            Change::IssueAdded { issue, .. } => self.issues.push(issue),
+            Change::GroupNamed { name } => {
+                self.label.get_or_insert(name);
+            }
+            Change::LabelSaved { label } => self.label = Some(label),
+            Change::Membership(change) => {
+                self.membership.get_or_insert_default().apply(&change);
+            }
+            Change::MembershipNoted(_) => {}
+            Change::GroupWiped => self.wipe(),
+            Change::IdentityReplaced(secrets) => self.secrets = secrets,
+            other => self.apply_message(other),
+        }
+    }
+
+    fn apply_message(&mut self, change: Change) {
+        match change {
+            Change::OutboxMessageAdded(message, body) => {
+                self.bodies.insert(message.sequence, (message, body.0));
+            }
+            Change::OutboxEntryAdded(entry) => {
+                assert!(
+                    self.bodies.contains_key(&entry.sequence),
+                    "an entry has its message"
+                );
+                self.entries
+                    .insert((entry.sequence, entry.recipient.noise), entry.recipient);
+            }
+            Change::OutboxEntryRemoved {
+                sequence,
+                recipient,
+            } => {
+                self.entries.remove(&(sequence, recipient));
+            }
+            Change::OutboxMessageRemoved { sequence } => {
+                assert!(
+                    !self.entries.keys().any(|(waiting, _)| *waiting == sequence),
+                    "a body goes with the last copy"
+                );
+                self.bodies.remove(&sequence);
+            }
+            Change::OutboxFailureReported { sequence, failure } => {
+                if let Some((message, _)) = self.bodies.get_mut(&sequence) {
+                    message.reported.push(failure);
+                }
+            }
+            Change::MessageHandled { id, keep_until_ms } => {
+                self.handled.insert(id, keep_until_ms);
+            }
+            Change::HandledPurged { before_ms } => {
+                self.handled
+                    .retain(|_, keep_until_ms| *keep_until_ms >= before_ms);
+            }
+            Change::MessageStored(row) => self.store(row),
+            Change::DeliveryChanged {
+                message,
+                member,
+                state,
+            } => {
+                assert_ne!(state, DeliveryState::Sending, "in flight is never stored");
+                if let Some(delivery) = self.deliveries.get_mut(&(message, member)) {
+                    *delivery = state;
+                }
+            }
+            other => panic!("not a change of messages: {other:?}"),
+        }
+    }
+
+    fn store(&mut self, row: NewMessage) {
+        let is_known = self.rows.iter().any(|known| {
+            known.id == row.id
+                || (known.author == row.author
+                    && known.app_id.is_some()
+                    && known.app_id == row.app_id)
+        });
+        if is_known {
+            return;
+        }
+        for recipient in &row.recipients {
+            self.deliveries
+                .insert((row.id, recipient.id.clone()), DeliveryState::Waiting);
+        }
+        self.rows.push(row);
+    }
+
+    fn wipe(&mut self) {
+        self.sequence = 0;
+        self.join = None;
+        self.buffered.clear();
+        self.bodies.clear();
+        self.entries.clear();
+        self.handled.clear();
+        self.held.clear();
+        self.membership = None;
+        for state in self.deliveries.values_mut() {
+            if *state == DeliveryState::Waiting {
+                *state = DeliveryState::Withdrawn;
+            }
+        }
+    }
+}
+
+impl Lookup for Store {
+    fn is_handled(&self, id: &MessageId) -> Result<bool, LookupError> {
+        if self.is_broken {
+            Err(LookupError)
+        } else {
+            Ok(self.handled.contains_key(id))
+        }
+    }
+
+    fn outbox_body(&self, sequence: u64) -> Result<Option<Vec<u8>>, LookupError> {
+        if self.is_broken {
+            return Err(LookupError);
+        }
+        Ok(self.bodies.get(&sequence).map(|(_, body)| body.clone()))
+    }
+}
