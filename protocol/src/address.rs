@@ -338,6 +338,12 @@ mod tests {
     }
 
     #[test]
+    fn the_vector_is_met() {
+        let address = parse("@relay.example").unwrap();
+        assert_eq!(address.to_text(), vectors::text("/address/text"));
+    }
+
+    #[test]
     fn case_and_surrounding_space_do_not_matter() {
         let text = with("@relay.example");
         let upper = text.to_ascii_uppercase();

@@ -178,7 +178,9 @@ fn unknown_number(mut bytes: &[u8]) -> u32 {
 mod tests {
     use super::*;
     use crate::limit::{BODY_BYTES_MAX, TEXT_BYTES_MAX};
+    use crate::vectors;
 
+    /// The id of the vectors.
     const ID: [u8; APP_MESSAGE_ID_BYTES] = [0xab; APP_MESSAGE_ID_BYTES];
 
     fn message(kind: AppMessageKind) -> AppMessage {
@@ -203,6 +205,21 @@ mod tests {
             assert_eq!(message.encode(), with_id(rest));
             assert_eq!(AppMessage::decode(&with_id(rest)), Ok(message));
         }
+    }
+
+    #[test]
+    fn the_vectors_are_met() {
+        for (kind, place) in [
+            (AppMessageKind::Text("hello".to_owned()), "text"),
+            (AppMessageKind::GroupName("Home".to_owned()), "group_name"),
+        ] {
+            let bytes = vectors::bytes(&format!("/app_message/{place}/bytes"));
+            assert_eq!(message(kind).encode(), bytes);
+        }
+        assert_eq!(
+            AppMessage::decode(&vectors::bytes("/app_message/unknown/bytes")),
+            Ok(message(AppMessageKind::Unknown { number: 7 }))
+        );
     }
 
     #[test]

@@ -238,55 +238,50 @@ impl Refusal {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vectors;
 
     /// Each frame and its bytes: type, length, body.
     fn table() -> Vec<(Frame<'static>, Vec<u8>)> {
         let recipient = NoisePublic::from_bytes([0xab; 32]);
-        let with = |head: &str, rest: &[u8]| [hex::decode(head).unwrap(), rest.to_vec()].concat();
-        vec![
-            (
-                Frame::Push {
-                    recipient,
-                    envelope: b"env",
-                },
-                with("0100000023", &[[0xab; 32].as_slice(), b"env"].concat()),
-            ),
+        let short_push = [&[1, 0, 0, 0, 0x20][..], &[0xab; 32]].concat();
+        let blob_id = 0x0102_0304_0506_0708;
+        let mut table = vec![
             (
                 Frame::Push {
                     recipient,
                     envelope: b"",
                 },
-                with("0100000020", &[0xab; 32]),
+                short_push,
             ),
             (
-                Frame::Deliver {
-                    blob_id: 0x0102_0304_0506_0708,
+                Frame::Push {
+                    recipient,
                     envelope: b"env",
                 },
-                with("020000000b0102030405060708", b"env"),
+                [&[1, 0, 0, 0, 0x23][..], &[0xab; 32], b"env"].concat(),
             ),
-            (Frame::Heartbeat, with("0300000000", &[])),
-            (Frame::Ack, with("0400000000", &[])),
-            (Frame::Error(Refusal::TooLarge), with("050000000101", &[])),
-            (Frame::Error(Refusal::Malformed), with("050000000102", &[])),
-            (Frame::Error(Refusal::InboxFull), with("050000000111", &[])),
+        ];
+        for (frame, place) in [
             (
-                Frame::Error(Refusal::RateLimited),
-                with("050000000112", &[]),
+                Frame::Deliver {
+                    blob_id,
+                    envelope: b"env",
+                },
+                "deliver/bytes",
             ),
-            (
-                Frame::Error(Refusal::Unavailable),
-                with("050000000113", &[]),
-            ),
-            (
-                Frame::Error(Refusal::InternalError),
-                with("050000000114", &[]),
-            ),
-            (
-                Frame::DeliverAck { blob_id: 9 },
-                with("06000000080000000000000009", &[]),
-            ),
-        ]
+            (Frame::Heartbeat, "heartbeat"),
+            (Frame::Ack, "ack"),
+            (Frame::Error(Refusal::TooLarge), "error_too_large"),
+            (Frame::Error(Refusal::Malformed), "error_malformed"),
+            (Frame::Error(Refusal::InboxFull), "error_inbox_full"),
+            (Frame::Error(Refusal::RateLimited), "error_rate_limited"),
+            (Frame::Error(Refusal::Unavailable), "error_unavailable"),
+            (Frame::Error(Refusal::InternalError), "error_internal_error"),
+            (Frame::DeliverAck { blob_id }, "deliver_ack/bytes"),
+        ] {
+            table.push((frame, vectors::bytes(&format!("/frames/{place}"))));
+        }
+        table
     }
 
     #[test]
@@ -295,6 +290,17 @@ mod tests {
             assert_eq!(frame.encode(), bytes);
             assert_eq!(Frame::decode(&bytes), Ok(frame));
         }
+    }
+
+    #[test]
+    fn neither_envelopes_nor_numbers_are_printed() {
+        let printed: Vec<_> = table()
+            .iter()
+            .map(|(frame, _)| format!("{frame:?}"))
+            .collect();
+        assert_eq!(printed.first().map(String::as_str), Some("Push"));
+        assert_eq!(printed.last().map(String::as_str), Some("DeliverAck"));
+        assert!(printed.contains(&"Error(InboxFull)".to_owned()));
     }
 
     #[test]

@@ -145,10 +145,7 @@ mod tests {
     use crate::vectors;
 
     fn address() -> String {
-        format!(
-            "trueseal://{}@relay.example:7700?push=7701",
-            vectors::text("/keys/relay_public")
-        )
+        vectors::text("/address/text")
     }
 
     fn link() -> String {
@@ -173,6 +170,7 @@ mod tests {
     fn a_link_is_address_hash_and_token() {
         assert_eq!(invitation().to_link().as_deref(), Some(link().as_str()));
         assert_eq!(Invitation::parse(&link()), Ok(invitation()));
+        assert_eq!(link(), vectors::text("/address/invitation"));
     }
 
     #[test]

@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_published_example_is_met() {
-        let author = SigningPublic::from_bytes(vectors::array("/message_id_example/author"));
+        let author = SigningPublic::from_bytes(vectors::array("/inputs/message_id_example/author"));
         let id = MessageId::derive(&author, 7);
         assert_eq!(
             id.to_text(),

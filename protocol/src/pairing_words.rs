@@ -58,12 +58,7 @@ pub fn pairing_words(
     joiner: &DeviceKeys,
     secret: &PairingSecret,
 ) -> Result<PairingWords, WordsError> {
-    let mut password = label::PAIRING_WORDS.to_vec();
-    password.extend_from_slice(&END_TO_END_VERSION.to_be_bytes());
-    password.extend_from_slice(&admitter.to_bytes());
-    password.extend_from_slice(&joiner.to_bytes());
-    let mut output = Zeroizing::new([0; OUTPUT_BYTES]);
-    stretch(&password, &salt(secret), output.as_mut_slice())?;
+    let output = stretch(&password(admitter, joiner), &salt(secret))?;
     Ok(words(u128::from_be_bytes(*output)))
 }
 
@@ -95,6 +90,14 @@ pub enum WordsError {
     Memory,
 }
 
+fn password(admitter: &DeviceKeys, joiner: &DeviceKeys) -> Vec<u8> {
+    let mut password = label::PAIRING_WORDS.to_vec();
+    password.extend_from_slice(&END_TO_END_VERSION.to_be_bytes());
+    password.extend_from_slice(&admitter.to_bytes());
+    password.extend_from_slice(&joiner.to_bytes());
+    password
+}
+
 fn salt(secret: &PairingSecret) -> [u8; SALT_BYTES] {
     let hash: [u8; 32] = Sha256::new()
         .chain_update(label::PAIRING_SALT)
@@ -106,13 +109,14 @@ fn salt(secret: &PairingSecret) -> [u8; SALT_BYTES] {
     salt
 }
 
-fn stretch(password: &[u8], salt: &[u8], output: &mut [u8]) -> Result<(), WordsError> {
+fn stretch(password: &[u8], salt: &[u8]) -> Result<Zeroizing<[u8; OUTPUT_BYTES]>, WordsError> {
     let params = Params::new(MEMORY_KIB, PASSES, LANES, Some(OUTPUT_BYTES))
         .map_err(|_| WordsError::Memory)?;
-    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    argon2
-        .hash_password_into(password, salt, output)
-        .map_err(|_| WordsError::Memory)
+    let mut output = Zeroizing::new([0; OUTPUT_BYTES]);
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(password, salt, output.as_mut_slice())
+        .map_err(|_| WordsError::Memory)?;
+    Ok(output)
 }
 
 /// The first 44 bits, eleven to a word.
@@ -143,6 +147,9 @@ mod tests {
             salt(&secret()).as_slice(),
             vectors::bytes("/pairing_words/salt")
         );
+        assert_eq!(password(&a, &b), vectors::bytes("/pairing_words/password"));
+        let output = stretch(&password(&a, &b), &salt(&secret())).unwrap();
+        assert_eq!(output.as_slice(), vectors::bytes("/pairing_words/argon2id"));
         let words = pairing_words(&a, &b, &secret()).unwrap();
         assert_eq!(
             words.as_array().join(" "),

@@ -100,10 +100,11 @@ fn version_number(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vectors;
 
     #[test]
     fn the_prefix_is_the_magic_and_the_version() {
-        assert_eq!(PREFIX, [0x54, 0x53, 0x52, 0x4c, 0x00, 0x01]);
+        assert_eq!(PREFIX, vectors::array("/version/prefix"));
         assert_eq!(check_prefix(&PREFIX), Ok(()));
         assert_eq!(
             check_prefix(b"TSRL\0\x02"),
@@ -118,7 +119,10 @@ mod tests {
 
     #[test]
     fn the_answer_has_one_form() {
-        assert_eq!(Unsupported::HERE.encode(), b"unsupported 1..1\n");
+        assert_eq!(
+            Unsupported::HERE.encode(),
+            vectors::bytes("/version/unsupported")
+        );
         assert_eq!(
             Unsupported::parse(b"unsupported 1..1\n"),
             Some(Unsupported::HERE)
