@@ -487,6 +487,16 @@ impl Engine {
     pub async fn unread(&self) -> Result<u64, EngineError> {
         self.actor.query(|store, _| store.unread()).await
     }
+
+    /// How many copies of messages the relay hasn't got yet, control messages among them: a
+    /// program that is about to end can wait for 0.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn outbox_copies(&self) -> Result<u64, EngineError> {
+        self.actor.query(|store, _| store.outbox_copies()).await
+    }
 }
 
 /// Shows a copy that is in flight as such: the store only knows that it waits.

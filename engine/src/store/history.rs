@@ -82,6 +82,15 @@ impl Store {
         number(unread)
     }
 
+    /// How many copies of messages, control messages among them, wait in the outbox.
+    pub(crate) fn outbox_copies(&self) -> Result<u64, StorageFault> {
+        let copies: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM outbox_entry", [], |row| row.get(0))
+            .map_err(fault)?;
+        number(copies)
+    }
+
     fn page(
         &self,
         sql: &str,
