@@ -15,6 +15,11 @@ export interface Row {
   isFirstOfRun: boolean;
 }
 
+export interface FirstUnread {
+  position: number | null;
+  isAll: boolean;
+}
+
 const RUN_MS = 10 * 60_000;
 
 export function buildRows(
@@ -40,17 +45,17 @@ export function buildRows(
   });
 }
 
-/** The position of the first of the `unread` newest messages of others. */
-export function firstUnread(messages: readonly MessageView[], unread: number): number | null {
+/** Where the `unread` newest messages of others begin, and whether all of them are here. */
+export function firstUnread(messages: readonly MessageView[], unread: number): FirstUnread {
   let left = unread;
-  let found: number | null = null;
+  let position: number | null = null;
   for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
     const message = messages[index];
     if (message === undefined || message.own) continue;
-    found = message.position;
+    position = message.position;
     left -= 1;
   }
-  return found;
+  return { position, isAll: left <= 0 };
 }
 
 function continuesRun(before: MessageView, message: MessageView): boolean {

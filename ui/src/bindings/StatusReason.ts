@@ -1,0 +1,1 @@
+export type StatusReason = "created" | "joined" | "left" | "removed" | "destroyed" | "storeReset";
