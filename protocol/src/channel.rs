@@ -12,6 +12,41 @@
 //! Bytes in are one Noise message without its length; bytes out carry it and are written as
 //! they are.
 //!
+//! # Examples
+//!
+//! A Receive Session, with the bytes handed over in memory:
+//!
+//! ```
+//! use rand_core::OsRng;
+//! use sealpost_protocol::channel::{ExpectReceiveHello, RecordBuffer, receive_start};
+//! use sealpost_protocol::frame::Frame;
+//! use sealpost_protocol::key::NoiseSecret;
+//! use sealpost_protocol::version::PREFIX;
+//!
+//! fn record(bytes: &[u8]) -> Vec<u8> {
+//!     let mut buffer = RecordBuffer::new();
+//!     buffer.push(bytes);
+//!     buffer.next_record().expect("no empty message").expect("a whole message")
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (device, relay) = (NoiseSecret::generate(&mut OsRng), NoiseSecret::generate(&mut OsRng));
+//! let (at_device, hello) = receive_start(&device, &relay.public(), &mut OsRng)?;
+//! let hello = hello.strip_prefix(&PREFIX).ok_or("no prefix")?;
+//! let at_relay = ExpectReceiveHello::new(&relay, &mut OsRng)?;
+//! let (at_relay, reply) = at_relay.handle_hello(&record(hello))?;
+//! let (at_device, finish) = at_device.handle_reply(&record(&reply))?;
+//! let (at_relay, inbox) = at_relay.handle_finish(&record(&finish))?;
+//! assert_eq!(inbox, device.public());
+//!
+//! let (mut sealer, _) = at_device.split();
+//! let (_, mut opener) = at_relay.split();
+//! let heartbeat = opener.open(&record(&sealer.seal(&Frame::Heartbeat)?))?;
+//! assert_eq!(Frame::decode(&heartbeat)?, Frame::Heartbeat);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! Invariants:
 //!
 //! - an impostor never learns a device's key: the relay's key is compared before the device's

@@ -13,7 +13,37 @@
 //! - a type whose only constructor checks something is the proof that it was checked
 //!   ([`manifest::SignedManifest`], [`envelope::OpenedEnvelope`], [`name::DeviceName`]).
 //!
-//! The byte formats are described in `docs/wire/`, one page each.
+//! The byte formats are described in `docs/wire/`, one page each. "Specification" in the
+//! modules means the protocol specification named there.
+//!
+//! # Examples
+//!
+//! ```
+//! use rand_core::OsRng;
+//! use sealpost_protocol::envelope::{MessageTag, Received, Sealing, seal};
+//! use sealpost_protocol::key::DeviceSecrets;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (alice, bob) = (DeviceSecrets::generate(&mut OsRng), DeviceSecrets::generate(&mut OsRng));
+//! let sealing = Sealing {
+//!     author: &alice.signing,
+//!     recipient: &bob.keys().noise,
+//!     sequence: 1,
+//!     timestamp_ms: 1_790_812_800_000,
+//!     tag: MessageTag::Sync,
+//!     body: b"hello",
+//! };
+//! let bytes = seal(&sealing, &mut OsRng)?;
+//!
+//! let Received::Current(envelope) = Received::decode(&bytes)? else {
+//!     return Err("another version".into());
+//! };
+//! let opened = envelope.open(&bob.noise)?;
+//! assert_eq!(opened.author, alice.keys().signing);
+//! assert_eq!(opened.body, b"hello");
+//! # Ok(())
+//! # }
+//! ```
 
 #![cfg_attr(
     not(test),

@@ -8,7 +8,7 @@ mod list;
 
 use core::fmt;
 
-use argon2::{Algorithm, Argon2, Params, Version};
+use argon2::{Algorithm, Argon2, Block, Params, Version};
 use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 use zeroize::Zeroizing;
@@ -88,6 +88,9 @@ pub enum WordsError {
     /// The function wants more memory than there is.
     #[error("there isn't enough memory for the pairing words")]
     Memory,
+    /// The function refuses its fixed parameters: a bug.
+    #[error("the parameters of the pairing words are wrong")]
+    Parameters,
 }
 
 fn password(admitter: &DeviceKeys, joiner: &DeviceKeys) -> Vec<u8> {
@@ -111,11 +114,17 @@ fn salt(secret: &PairingSecret) -> [u8; SALT_BYTES] {
 
 fn stretch(password: &[u8], salt: &[u8]) -> Result<Zeroizing<[u8; OUTPUT_BYTES]>, WordsError> {
     let params = Params::new(MEMORY_KIB, PASSES, LANES, Some(OUTPUT_BYTES))
+        .map_err(|_| WordsError::Parameters)?;
+    // Reserved by ourselves: a failed allocation is an error here and not the end of the program.
+    let mut memory = Vec::new();
+    memory
+        .try_reserve_exact(params.block_count())
         .map_err(|_| WordsError::Memory)?;
+    memory.resize(params.block_count(), Block::default());
     let mut output = Zeroizing::new([0; OUTPUT_BYTES]);
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
-        .hash_password_into(password, salt, output.as_mut_slice())
-        .map_err(|_| WordsError::Memory)?;
+        .hash_password_into_with_memory(password, salt, output.as_mut_slice(), &mut memory)
+        .map_err(|_| WordsError::Parameters)?;
     Ok(output)
 }
 
