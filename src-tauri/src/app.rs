@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use sealpost_engine::clock::SystemClock;
 use sealpost_engine::keys::KeychainStore;
-use sealpost_protocol::name;
+use sealpost_protocol::{limit, name};
 use sha2::{Digest as _, Sha256};
 use tauri::{AppHandle, Manager as _, RunEvent, WindowEvent};
 
@@ -90,6 +90,7 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
         data_dir,
         profile: options.profile.clone(),
         relay_host: options.relay_host.clone(),
+        usual_ports: (limit::RECEIVE_PORT, limit::PUSH_PORT),
         suggested_device_name: suggested_device_name(),
         keychain: Arc::new(KeychainStore::new()),
         clock: Arc::new(SystemClock),

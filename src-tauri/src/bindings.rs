@@ -3,7 +3,7 @@
 //! `SEALPOST_WRITE_BINDINGS=1` (`make bindings`) writes the files anew; otherwise the test
 //! compares them with what would be written and names each file that differs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -120,5 +120,55 @@ fn bindings_are_those_of_the_view() {
     assert_eq!(names(&committed), names(&fresh), "run `make bindings`");
     for (name, text) in &fresh {
         assert_eq!(&committed[name], text, "{name} is old: run `make bindings`");
+    }
+}
+
+/// The first text in quotes after each place where something is called.
+fn quoted_after<'a>(text: &'a str, opening: &str) -> BTreeSet<&'a str> {
+    let calls = text.split(opening).skip(1);
+    calls.filter_map(|rest| rest.split('"').next()).collect()
+}
+
+#[test]
+fn the_window_calls_every_command_and_no_other() {
+    let api = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/src/api.ts");
+    let api = fs::read_to_string(api).expect("the file can be read");
+    let registered: BTreeSet<&str> = commands::NAMES.iter().copied().collect();
+    assert_eq!(
+        registered.len(),
+        commands::NAMES.len(),
+        "a name stands there twice"
+    );
+    assert_eq!(quoted_after(&api, "call(\""), registered);
+    let events = BTreeSet::from([view::MESSAGES_EVENT, view::VIEW_EVENT]);
+    assert_eq!(quoted_after(&api, "listen(\""), events);
+}
+
+/// Every code and every word that the sentences of an error are chosen by.
+#[test]
+fn every_error_has_its_three_sentences_in_each_language() {
+    let codes = fs::read_to_string(committed_directory().join("AppErrorCode.ts"));
+    let codes = codes.expect("the file can be read");
+    let (_, codes) = codes
+        .split_once("AppErrorCode = ")
+        .expect("a union of texts");
+    let codes: Vec<&str> = codes
+        .split('"')
+        .filter(|part| part.contains(char::is_alphabetic))
+        .collect();
+    assert!(codes.len() > 20, "{codes:?}");
+    for language in ["en", "de"] {
+        let path = format!("locales/{language}.ftl");
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+        let words = fs::read_to_string(path).expect("the file can be read");
+        for code in &codes {
+            let entry = words.split_once(&format!("\nerror-{code} = "));
+            let (_, entry) = entry.unwrap_or_else(|| panic!("{language}: error-{code}"));
+            let entry = entry.split("\nerror-").next().unwrap_or_default();
+            assert!(
+                entry.contains(".why = ") && entry.contains(".action = "),
+                "{language}: {code}"
+            );
+        }
     }
 }

@@ -58,6 +58,9 @@ pub struct Setup {
     pub profile: String,
     /// What invitations name as this computer; the best address of its network if nothing.
     pub relay_host: Option<String>,
+    /// The receive and push ports that the relay on this computer takes at first, if no other
+    /// program has them; zero for free ones.
+    pub usual_ports: (u16, u16),
     /// What to fill into an empty name field.
     pub suggested_device_name: String,
     /// The keychain of the system.

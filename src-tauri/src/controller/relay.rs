@@ -14,7 +14,6 @@ use sealpost_engine::keys::{KeyItem, KeyItemName, KeyStore, KeyStoreError};
 use sealpost_engine::profile::Profile;
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::key::{NoisePublic, NoiseSecret};
-use sealpost_protocol::limit;
 use sealpost_relay::{Config, Numbers, Relay, SystemClock, everywhere};
 
 use super::group::GROUPS_ON_RELAY_HERE;
@@ -243,7 +242,7 @@ impl Controller {
                 self.serve(profile, &key, settings.receive_port, settings.push_port)
                     .await?
             }
-            None => self.listen_first(profile, &key).await?,
+            None => self.serve_first(profile, &key).await?,
         };
         let ports = relay.ports();
         let settings = RelaySettings {
@@ -260,11 +259,9 @@ impl Controller {
     }
 
     /// The usual ports, or free ones where another program has one of those.
-    async fn listen_first(&self, profile: &Profile, key: &NoiseSecret) -> Result<Relay, AppError> {
-        match self
-            .serve(profile, key, limit::RECEIVE_PORT, limit::PUSH_PORT)
-            .await
-        {
+    async fn serve_first(&self, profile: &Profile, key: &NoiseSecret) -> Result<Relay, AppError> {
+        let (receive_port, push_port) = self.shared.setup.usual_ports;
+        match self.serve(profile, key, receive_port, push_port).await {
             Err(error) if error.code == AppErrorCode::RelayPortInUse => {
                 self.serve(profile, key, 0, 0).await
             }
