@@ -5,8 +5,9 @@
 //! amendment 4.
 //!
 //! A link is the address, a hash sign and the token. What is mended: white space, quotes,
-//! angle brackets and invisible format characters around it, line breaks inside it with the white space beside them, an upper
-//! case scheme, and one slash after the ports. Everything else is refused with the part named.
+//! angle brackets and invisible format characters around it, line breaks inside it with the
+//! white space beside them, an upper case scheme, and one slash after host and port. Everything
+//! else is refused with the part named.
 
 use core::fmt;
 
@@ -53,6 +54,13 @@ impl Invitation {
             RelayAddress::parse(&without_slash(&text))?;
             return Err(InvitationError::TokenMissing);
         };
+        // Each part alone would ignore white space around it, but here that is inside the link.
+        if address.ends_with(char::is_whitespace) {
+            return Err(AddressError::Character.into());
+        }
+        if token.starts_with(char::is_whitespace) {
+            return Err(TokenError::Character.into());
+        }
         let relay = RelayAddress::parse(&without_slash(address))?;
         Ok(Self {
             relay: Some(relay),
@@ -100,11 +108,7 @@ pub enum InvitationError {
 /// Removes what surrounds a link and what broke it into lines.
 fn mended(text: &str) -> String {
     let text = text.trim_matches(is_wrapping);
-    let mut lines = text
-        .split(is_line_break)
-        .map(str::trim)
-        .filter(|line| !line.is_empty());
-    lines.by_ref().collect()
+    text.split(is_line_break).map(str::trim).collect()
 }
 
 fn is_wrapping(c: char) -> bool {
@@ -260,6 +264,8 @@ mod tests {
                 link.replace("7700", "0"),
                 Address(AddressError::ReceivePort),
             ),
+            (link.replace('#', "# "), Token(TokenError::Character)),
+            (link.replace('#', " #"), Address(AddressError::Character)),
             (
                 link.replace("#tsp1_", "# tsp1_ "),
                 Token(TokenError::Character),
