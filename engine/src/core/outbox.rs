@@ -72,8 +72,9 @@ struct Lane {
 struct InFlight {
     recipient: NoisePublic,
     sequence: u64,
-    /// Taken back while in flight: it is not tried again.
-    is_withdrawn: bool,
+    /// The app's message it is a copy of, if it is one. Kept here because the copy may be
+    /// withdrawn before its answer comes.
+    message: Option<MessageId>,
 }
 
 /// A copy that may be sealed and pushed now.
@@ -202,15 +203,16 @@ impl Outbox {
             debug_assert!(lane.pushing.is_none(), "one unanswered push per recipient");
             lane.pushing = Some(id);
         }
+        let message = self.sync_id(ready.sequence);
         self.in_flight.insert(
             id,
             InFlight {
                 recipient,
                 sequence: ready.sequence,
-                is_withdrawn: false,
+                message,
             },
         );
-        self.note_change(ready.sequence);
+        self.changed.extend(message);
         id
     }
 
@@ -229,13 +231,30 @@ impl Outbox {
         if let Some(lane) = self.lanes.get_mut(&flight.recipient) {
             lane.pushing = None;
         }
-        self.note_change(flight.sequence);
         let (recipient, sequence) = (flight.recipient, flight.sequence);
+        let is_waiting = self
+            .lanes
+            .get(&recipient)
+            .is_some_and(|lane| lane.contains(sequence));
+        self.changed.extend(flight.message);
         match outcome {
-            PushOutcome::Stored => self.handle_stored(&recipient, sequence, now_ms, step),
+            PushOutcome::Stored => {
+                self.reset_backoff(&recipient);
+                let state = DeliveryState::OnRelay { at_ms: now_ms };
+                if is_waiting {
+                    self.settle(&recipient, sequence, state, step);
+                } else if let Some(message) = flight.message {
+                    // Withdrawn too late: it is there all the same.
+                    self.note_delivery(&recipient, message, state, step);
+                }
+            }
             PushOutcome::Refused(refusal) if refusal.is_permanent() => {
                 self.reset_backoff(&recipient);
-                self.fail(&recipient, sequence, failure_of(refusal), now_ms, step);
+                // Nobody is told of a copy that was taken back meanwhile.
+                if is_waiting {
+                    let failure = failure_of(refusal);
+                    self.fail(&recipient, sequence, failure, now_ms, step);
+                }
             }
             PushOutcome::Refused(_) => self.postpone(&recipient, false, now_ms, rng),
             PushOutcome::Unanswered => self.postpone(&recipient, true, now_ms, rng),
@@ -244,10 +263,7 @@ impl Outbox {
                     Some(now_ms.saturating_add(timing::VERSION_RETRY_MS));
             }
         }
-        if flight.is_withdrawn {
-            // Does nothing if the outcome removed the copy already.
-            self.withdraw_copy(&recipient, sequence, step);
-        }
+        self.drop_idle_lane(&recipient);
     }
 
     /// Puts a lane off because its head couldn't be looked up.
@@ -368,9 +384,8 @@ impl Outbox {
     pub(super) fn is_in_flight(&self, message: &MessageId, recipient: &NoisePublic) -> bool {
         self.lanes
             .get(recipient)
-            .and_then(|lane| self.flying_sequence(lane))
-            .and_then(|sequence| self.messages.get(&sequence))
-            .is_some_and(|queued| queued.id == *message)
+            .and_then(|lane| self.in_flight.get(&lane.pushing?))
+            .is_some_and(|flight| flight.message == Some(*message))
     }
 
     /// When something becomes due without another input.
@@ -412,22 +427,6 @@ impl Outbox {
         }
     }
 
-    fn handle_stored(
-        &mut self,
-        recipient: &NoisePublic,
-        sequence: u64,
-        now_ms: u64,
-        step: &mut Step,
-    ) {
-        self.reset_backoff(recipient);
-        self.settle(
-            recipient,
-            sequence,
-            DeliveryState::OnRelay { at_ms: now_ms },
-            step,
-        );
-    }
-
     /// Removes a copy, and its message with the last one.
     fn settle(
         &mut self,
@@ -442,31 +441,52 @@ impl Outbox {
         if !lane.remove(sequence) {
             return;
         }
-        let member = lane.recipient.signing.member_id();
-        if lane.is_idle() {
-            self.lanes.remove(recipient);
-        }
         step.changes.push(Change::OutboxEntryRemoved {
             sequence,
             recipient: *recipient,
         });
-        self.note_change(sequence);
+        if let Some(message) = self.sync_id(sequence) {
+            self.note_delivery(recipient, message, state, step);
+        }
+        self.drop_idle_lane(recipient);
         let Some(queued) = self.messages.get_mut(&sequence) else {
             return;
         };
-        if matches!(queued.kind, OutboxKind::Sync { .. }) {
-            let message = queued.id;
-            step.changes.push(Change::DeliveryChanged {
-                message,
-                member,
-                state,
-            });
-        }
         queued.copies = queued.copies.saturating_sub(1);
         if queued.copies == 0 {
             self.messages.remove(&sequence);
             step.changes.push(Change::OutboxMessageRemoved { sequence });
         }
+    }
+
+    fn note_delivery(
+        &mut self,
+        recipient: &NoisePublic,
+        message: MessageId,
+        state: DeliveryState,
+        step: &mut Step,
+    ) {
+        if let Some(lane) = self.lanes.get(recipient) {
+            let member = lane.recipient.signing.member_id();
+            step.changes.push(Change::DeliveryChanged {
+                message,
+                member,
+                state,
+            });
+            self.changed.insert(message);
+        }
+    }
+
+    fn drop_idle_lane(&mut self, recipient: &NoisePublic) {
+        if self.lanes.get(recipient).is_some_and(Lane::is_idle) {
+            self.lanes.remove(recipient);
+        }
+    }
+
+    /// The app's message with this number, if it is one.
+    fn sync_id(&self, sequence: u64) -> Option<MessageId> {
+        let queued = self.messages.get(&sequence)?;
+        matches!(queued.kind, OutboxKind::Sync { .. }).then_some(queued.id)
     }
 
     fn withdraw(&mut self, takes: impl Fn(OutboxKind, &DeviceKeys) -> bool, step: &mut Step) {
@@ -480,33 +500,14 @@ impl Outbox {
             }
         }
         for (recipient, sequence) in copies {
-            let flight = self
-                .in_flight
-                .values_mut()
-                .find(|flight| flight.recipient == recipient && flight.sequence == sequence);
-            match flight {
-                // It may be on the relay already; the answer decides what it is called.
-                Some(flight) => flight.is_withdrawn = true,
-                None => self.withdraw_copy(&recipient, sequence, step),
-            }
+            // One in flight may be on the relay already; its answer corrects that.
+            self.settle(&recipient, sequence, DeliveryState::Withdrawn, step);
         }
-    }
-
-    fn withdraw_copy(&mut self, recipient: &NoisePublic, sequence: u64, step: &mut Step) {
-        self.settle(recipient, sequence, DeliveryState::Withdrawn, step);
     }
 
     fn reset_backoff(&mut self, recipient: &NoisePublic) {
         if let Some(lane) = self.lanes.get_mut(recipient) {
             lane.clear_backoff();
-        }
-    }
-
-    fn note_change(&mut self, sequence: u64) {
-        if let Some(queued) = self.messages.get(&sequence)
-            && matches!(queued.kind, OutboxKind::Sync { .. })
-        {
-            self.changed.insert(queued.id);
         }
     }
 
@@ -572,6 +573,10 @@ impl Lane {
             || self.retry_at_ms.saturating_sub(now_ms) > timing::BACKOFF_MAX_MS
     }
 
+    fn contains(&self, sequence: u64) -> bool {
+        self.control.contains(&sequence) || self.sync.contains(&sequence)
+    }
+
     fn remove(&mut self, sequence: u64) -> bool {
         self.control.remove(&sequence) || self.sync.remove(&sequence)
     }
@@ -613,3 +618,6 @@ fn backoff_ms(failures: u32, rng: &mut impl CryptoRngCore) -> u64 {
         .saturating_add(moved_ms)
         .clamp(timing::BACKOFF_FIRST_MS, timing::BACKOFF_MAX_MS)
 }
+
+#[cfg(test)]
+mod tests;
