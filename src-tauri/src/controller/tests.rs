@@ -1,0 +1,346 @@
+//! The app without a window: real engines, real relays on free ports of the loopback
+//! address, keys in memory, and a screen that records what it was told.
+
+mod keychain;
+mod lifecycle;
+mod pairing;
+mod relay;
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use sealpost_engine::clock::{Clock, SystemClock};
+use sealpost_engine::keys::{KeyItemName, KeyStore, KeyStoreError, MemoryStore};
+use tokio::sync::watch;
+
+use super::*;
+use crate::catalogue::Language;
+use crate::view::{
+    GroupView, InGroup, JoinGroup, JoinRequestIn, MessageView, MessagesChanged, ReadMessages,
+    RelayChoice, SendMessage, StartGroup,
+};
+use crate::window::TrayView;
+
+/// How long anything may take on a slow machine. Nothing waits for it when all is well.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A window that records what it was told.
+struct RecordedWindow {
+    view: watch::Sender<Option<AppView>>,
+    rows: watch::Sender<Option<MessagesChanged>>,
+    tray: Mutex<Option<TrayView>>,
+    has_tray: AtomicBool,
+    shown: AtomicUsize,
+    hidden: AtomicUsize,
+    exited: watch::Sender<bool>,
+}
+
+impl RecordedWindow {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            view: watch::Sender::new(None),
+            rows: watch::Sender::new(None),
+            tray: Mutex::new(None),
+            has_tray: AtomicBool::new(true),
+            shown: AtomicUsize::new(0),
+            hidden: AtomicUsize::new(0),
+            exited: watch::Sender::new(false),
+        })
+    }
+
+    /// Waits for a view in which something is so.
+    async fn until(&self, what: &str, is_so: impl Fn(&AppView) -> bool) -> AppView {
+        let mut views = self.view.subscribe();
+        let seen = views.wait_for(|view| view.as_ref().is_some_and(&is_so));
+        let seen = tokio::time::timeout(PATIENCE, seen).await;
+        let view = seen
+            .unwrap_or_else(|_| panic!("never saw: {what}"))
+            .expect("the app runs");
+        view.clone().expect("it was looked at")
+    }
+}
+
+impl Window for RecordedWindow {
+    fn emit_view(&self, view: &AppView) {
+        self.view.send_replace(Some(view.clone()));
+    }
+
+    fn emit_messages(&self, change: &MessagesChanged) {
+        self.rows.send_replace(Some(change.clone()));
+    }
+
+    fn update_tray(&self, tray: TrayView) {
+        *self.tray.lock().unwrap() = Some(tray);
+    }
+
+    fn show(&self) {
+        self.shown.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn hide(&self) {
+        self.hidden.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn copy_text(&self, _text: &str) -> Result<(), AppError> {
+        Err(AppErrorCode::ClipboardUnavailable.into())
+    }
+
+    fn has_tray(&self) -> bool {
+        self.has_tray.load(Ordering::SeqCst)
+    }
+
+    fn exit(&self) {
+        self.exited.send_replace(true);
+    }
+}
+
+/// The clock of the system, moved on by what a test adds.
+#[derive(Default)]
+struct MovedClock {
+    added_ms: AtomicU64,
+}
+
+impl Clock for MovedClock {
+    fn now_ms(&self) -> u64 {
+        SystemClock.now_ms() + self.added_ms.load(Ordering::SeqCst)
+    }
+}
+
+impl Keychain for MemoryStore {
+    fn check(&self) -> Result<(), KeyStoreError> {
+        let any = sealpost_engine::profile::ProfileId::parse(&"0".repeat(32)).unwrap();
+        self.load(&KeyItemName::relay(&any)).map(drop)
+    }
+}
+
+/// One app with a profile of its own.
+struct App {
+    controller: Controller,
+    window: Arc<RecordedWindow>,
+    keychain: Arc<MemoryStore>,
+    clock: Arc<MovedClock>,
+}
+
+impl App {
+    /// Starts the app on a profile.
+    async fn start(data_dir: &Path, profile: &str, keychain: &Arc<MemoryStore>) -> Self {
+        let (window, clock) = (RecordedWindow::new(), Arc::new(MovedClock::default()));
+        let controller = Controller::new(Setup {
+            data_dir: data_dir.to_owned(),
+            profile: profile.to_owned(),
+            relay_host: Some("127.0.0.1".to_owned()),
+            usual_ports: (0, 0),
+            suggested_device_name: "Computer".to_owned(),
+            keychain: Arc::<MemoryStore>::clone(keychain),
+            clock: Arc::<MovedClock>::clone(&clock),
+            catalogue: Arc::new(Catalogue::new(Language::English)),
+            window: Arc::<RecordedWindow>::clone(&window),
+        });
+        controller.ask_for_tray().await;
+        controller.start().await;
+        Self {
+            controller,
+            window,
+            keychain: Arc::clone(keychain),
+            clock,
+        }
+    }
+
+    /// Starts the app on a fresh profile with a keychain of its own.
+    async fn fresh(data_dir: &Path, profile: &str) -> Self {
+        Self::start(data_dir, profile, &Arc::new(MemoryStore::new())).await
+    }
+
+    /// Quits and starts again with the same keychain.
+    async fn restart(self, data_dir: &Path, profile: &str) -> Self {
+        let keychain = Arc::clone(&self.keychain);
+        self.controller.quit().await;
+        drop(self);
+        Self::start(data_dir, profile, &keychain).await
+    }
+
+    async fn start_group(&self) -> String {
+        let args = StartGroup {
+            device_name: "Laptop".to_owned(),
+            relay: RelayChoice::ThisComputer,
+        };
+        self.controller
+            .start_group(args)
+            .await
+            .expect("the group starts")
+            .group
+    }
+
+    async fn group(&self, group: &str) -> GroupView {
+        let view = self.controller.view().await;
+        view.groups
+            .into_iter()
+            .find(|one| one.id == group)
+            .expect("the group is there")
+    }
+
+    async fn link(&self, group: &str) -> String {
+        self.group(group)
+            .await
+            .pairing
+            .expect("a window is open")
+            .link
+    }
+
+    async fn join(&self, link: &str) -> String {
+        let args = JoinGroup {
+            device_name: "Phone".to_owned(),
+            invitation: link.to_owned(),
+            relay_address: None,
+        };
+        self.controller
+            .join_group(args)
+            .await
+            .expect("the invitation is good")
+            .group
+    }
+
+    async fn send(&self, group: &str, text: &str) {
+        let args = SendMessage {
+            group: group.to_owned(),
+            text: text.to_owned(),
+        };
+        self.controller
+            .send_message(args)
+            .await
+            .expect("the message is queued");
+    }
+
+    async fn messages(&self, group: &str) -> Vec<MessageView> {
+        let args = ReadMessages {
+            group: group.to_owned(),
+            before: None,
+            limit: 100,
+        };
+        self.controller
+            .messages(args)
+            .await
+            .expect("the messages can be read")
+            .messages
+    }
+
+    /// Waits until the messages of a group are so.
+    async fn until_messages(
+        &self,
+        group: &str,
+        what: &str,
+        are_so: impl Fn(&[MessageView]) -> bool,
+    ) -> Vec<MessageView> {
+        let mut rows = self.window.rows.subscribe();
+        let seen = tokio::time::timeout(PATIENCE, async {
+            loop {
+                let messages = self.messages(group).await;
+                if are_so(&messages) {
+                    return messages;
+                }
+                rows.changed().await.expect("the app runs");
+            }
+        });
+        seen.await.unwrap_or_else(|_| panic!("never saw: {what}"))
+    }
+}
+
+fn in_group(group: &str) -> InGroup {
+    InGroup {
+        group: group.to_owned(),
+    }
+}
+
+/// Whether something is so of a group that is there already.
+fn group_is(view: &AppView, group: &str, is_so: impl Fn(&GroupView) -> bool) -> bool {
+    view.groups.iter().any(|one| one.id == group && is_so(one))
+}
+
+fn find<'a>(view: &'a AppView, group: &str) -> &'a GroupView {
+    view.groups
+        .iter()
+        .find(|one| one.id == group)
+        .expect("the group is there")
+}
+
+/// Two apps whose devices are in one group, on the relay of the first.
+struct Pair {
+    laptop: App,
+    phone: App,
+    laptop_group: String,
+    phone_group: String,
+    _data: tempfile::TempDir,
+}
+
+impl Pair {
+    /// Pairs the two as people do, and compares what their screens show on the way.
+    async fn new() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let laptop = App::fresh(data.path(), "laptop").await;
+        let phone = App::fresh(data.path(), "phone").await;
+        let laptop_group = laptop.start_group().await;
+        let phone_group = phone.join(&laptop.link(&laptop_group).await).await;
+        let asked = laptop
+            .window
+            .until("a request", |view| {
+                group_is(view, &laptop_group, |group| {
+                    let pairing = group.pairing.as_ref();
+                    pairing.is_some_and(|pairing| !pairing.requests.is_empty())
+                })
+            })
+            .await;
+        let shown = phone
+            .window
+            .until("the words", |view| {
+                group_is(view, &phone_group, |group| {
+                    group
+                        .join
+                        .as_ref()
+                        .is_some_and(|join| join.words.len() == 4)
+                })
+            })
+            .await;
+        let request = find(&asked, &laptop_group)
+            .pairing
+            .as_ref()
+            .unwrap()
+            .requests[0]
+            .clone();
+        let join = find(&shown, &phone_group).join.clone().unwrap();
+        assert_eq!(
+            (request.name.as_str(), &request.words),
+            ("Phone", &join.words)
+        );
+        let accepted = JoinRequestIn {
+            group: laptop_group.clone(),
+            request: request.id,
+        };
+        laptop
+            .controller
+            .accept_request(accepted)
+            .await
+            .expect("the device is admitted");
+        phone
+            .controller
+            .words_same(in_group(&phone_group))
+            .await
+            .expect("the words are kept");
+        for (app, group) in [(&laptop, &laptop_group), (&phone, &phone_group)] {
+            app.window
+                .until("the other member", |view| {
+                    group_is(view, group, |group| group.members.len() == 1)
+                })
+                .await;
+        }
+        Self {
+            laptop,
+            phone,
+            laptop_group,
+            phone_group,
+            _data: data,
+        }
+    }
+}

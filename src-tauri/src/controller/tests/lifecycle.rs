@@ -1,0 +1,149 @@
+use super::*;
+use crate::view::{ConnectionState, GroupStatus, Screen};
+use crate::window::TrayStatus;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fresh_profile_asks_for_a_name_and_starts_a_group_in_one_step() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    let view = app
+        .window
+        .until("the first screen", |view| view.screen == Screen::FirstStart)
+        .await;
+    assert_eq!(
+        (
+            view.device_name.as_str(),
+            view.suggested_device_name.as_str()
+        ),
+        ("", "Computer")
+    );
+    assert!(view.failure.is_none() && view.has_tray);
+    let args = StartGroup {
+        device_name: " \u{202e} ".to_owned(),
+        relay: RelayChoice::ThisComputer,
+    };
+    let refused = app.controller.start_group(args).await.err();
+    assert_eq!(refused, Some(AppErrorCode::NameEmpty.into()));
+
+    let group = app.start_group().await;
+    let view = app
+        .window
+        .until("connected", |view| {
+            view.groups.first().is_some_and(|group| {
+                group.connection.state == ConnectionState::Connected && group.pairing.is_some()
+            })
+        })
+        .await;
+    assert_eq!(view.screen, Screen::Ready);
+    assert_eq!(view.device_name, "Laptop");
+    let started = find(&view, &group);
+    assert_eq!(started.status, GroupStatus::NotJoined);
+    assert_eq!(
+        (started.name.as_str(), started.relay_host.as_str()),
+        ("My devices", "127.0.0.1")
+    );
+    assert!(started.pairing.as_ref().unwrap().qr_svg.starts_with("<svg"));
+    assert_eq!(
+        app.window.tray.lock().unwrap().map(|tray| tray.status),
+        Some(TrayStatus::Connected)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn everything_is_there_again_after_a_restart() {
+    let pair = Pair::new().await;
+    pair.laptop.send(&pair.laptop_group, "kept").await;
+    let Pair {
+        laptop,
+        phone,
+        laptop_group,
+        phone_group,
+        _data: data,
+    } = pair;
+    phone
+        .until_messages(&phone_group, "the message", |messages| messages.len() == 1)
+        .await;
+    let laptop = laptop.restart(data.path(), "laptop").await;
+    let view = laptop
+        .window
+        .until("the phone is connected to the relay again", |view| {
+            view.relay.devices == 2
+        })
+        .await;
+    assert_eq!(view.screen, Screen::Ready);
+    assert_eq!(find(&view, &laptop_group).members.len(), 1);
+    assert_eq!(laptop.messages(&laptop_group).await.len(), 1);
+    laptop.send(&laptop_group, "again").await;
+    phone
+        .until_messages(&phone_group, "the second message", |messages| {
+            messages.len() == 2
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_profile_that_is_open_elsewhere_is_left_alone() {
+    let data = tempfile::tempdir().unwrap();
+    let first = App::fresh(data.path(), "default").await;
+    let second = App::start(data.path(), "default", &first.keychain).await;
+    let view = second.controller.view().await;
+    assert_eq!(view.screen, Screen::Failed);
+    assert_eq!(
+        view.failure.map(|failure| failure.code),
+        Some(AppErrorCode::ProfileInUse)
+    );
+    let refused = second
+        .controller
+        .copy_text(CopyText {
+            text: String::new(),
+        })
+        .await
+        .err();
+    assert_eq!(refused, Some(AppErrorCode::ClipboardUnavailable.into()));
+    second.controller.quit().await;
+    assert_eq!(first.controller.view().await.screen, Screen::FirstStart);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_profile_name_and_a_bad_folder_are_told_apart() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "../elsewhere").await;
+    let failure = app.controller.view().await.failure.expect("it failed");
+    assert_eq!(failure.code, AppErrorCode::ProfileNameInvalid);
+
+    let file = data.path().join("file");
+    std::fs::write(&file, "kept").unwrap();
+    let app = App::fresh(&file, "default").await;
+    let failure = app.controller.view().await.failure.expect("it failed");
+    assert_eq!(failure.code, AppErrorCode::ProfileNotWritable);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_the_window_hides_it_only_where_there_is_a_tray() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.controller.handle_window_closed().await;
+    assert_eq!(app.window.hidden.load(Ordering::SeqCst), 1);
+    assert!(!*app.window.exited.borrow());
+    app.window.has_tray.store(false, Ordering::SeqCst);
+    app.controller.handle_window_closed().await;
+    assert!(*app.window.exited.borrow());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quitting_gives_everything_back() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    let group = app.start_group().await;
+    let port = app.controller.view().await.relay.receive_port;
+    app.controller.quit().await;
+    assert!(*app.window.exited.borrow());
+    TcpListener::bind(("127.0.0.1", port)).expect("the relay's port is free again");
+    Profile::open(data.path(), "default").expect("the profile is free again");
+    let late = app.controller.start_pairing(in_group(&group)).await.err();
+    assert_eq!(
+        late.map(|error| error.code),
+        Some(AppErrorCode::GroupUnknown)
+    );
+}
