@@ -23,6 +23,12 @@ export default defineConfig(({ command, mode }) => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
     },
-    test: { include: ["src/**/*.test.ts"], environment: "node" },
+    test: {
+      // `--mode browser` drives the built window in Chromium; see ui/tests/browser.ts.
+      include: mode === "browser" ? ["tests/**/*.test.ts"] : ["src/**/*.test.ts"],
+      environment: "node",
+      env: { TZ: "Europe/Berlin" },
+      testTimeout: mode === "browser" ? 60_000 : 5_000,
+    },
   };
 });

@@ -38,6 +38,11 @@ export function recipientSummary(recipient: RecipientView): string {
   return t(stateKeys[recipient.state]);
 }
 
+/** What to do about a failure; null where none has happened. */
+export function failureAction(reason: FailureReason | null): string | null {
+  return reason === null ? null : t(`${reasonKeys[reason]}.action`);
+}
+
 /** The order in which the detail view lists recipients: trouble first. */
 export const stateOrder: readonly DeliveryState[] = ["failed", "waiting", "sending", "onRelay"];
 

@@ -2,6 +2,7 @@
 
 import type { ConnectReason } from "./bindings/ConnectReason";
 import type { GroupView } from "./bindings/GroupView";
+import type { StatusReason } from "./bindings/StatusReason";
 import { cleanName } from "./names";
 import { isJoining } from "./state.svelte";
 import { t } from "./text";
@@ -15,6 +16,15 @@ const reasonKeys: Record<ConnectReason, string> = {
   somethingElse: "connection-something-else",
   unavailable: "connection-unavailable",
   wrongKey: "connection-wrong-key",
+};
+
+const endedKeys: Record<StatusReason, string> = {
+  created: "status-not-joined",
+  destroyed: "status-destroyed",
+  joined: "status-not-joined",
+  left: "status-left",
+  removed: "status-removed",
+  storeReset: "status-store-reset",
 };
 
 /** The group's name, or what it is called until it has one. */
@@ -37,15 +47,28 @@ export function connectionMood(group: GroupView): Mood {
 
 /** Where the group stands with its relay, in one sentence. */
 export function connectionSentence(group: GroupView): string {
-  if (group.status === "notJoined") return t("status-not-joined");
+  if (group.status === "notJoined") return t(endedKey(group.statusReason));
   if (group.status === "leaving") return t("status-leaving");
   if (group.status === "destroying") return t("status-destroying");
   const relay = group.relayIsHere ? t("relay-here") : group.relayHost;
-  const { state, reason } = group.connection;
+  const { state } = group.connection;
   if (state === "connected") return t("connection-connected", { relay });
   if (state === "connecting") return t("connection-connecting", { relay });
-  if (state === "unsupported") return t("connection-unsupported", { relay });
-  return t(reason === null ? "connection-disconnected" : reasonKeys[reason], { relay });
+  return t(troubleKey(group), { relay });
+}
+
+/** What can be done about a relay that isn't reached; null where nothing is wrong. */
+export function connectionAction(group: GroupView): string | null {
+  return connectionMood(group) === "trouble" ? t(`${troubleKey(group)}.action`) : null;
+}
+
+function troubleKey({ connection: { state, reason } }: GroupView): string {
+  if (state === "unsupported") return "connection-unsupported";
+  return reason === null ? "connection-disconnected" : reasonKeys[reason];
+}
+
+function endedKey(reason: GroupView["statusReason"]): string {
+  return reason === null ? "status-not-joined" : endedKeys[reason];
 }
 
 /** The line under a group's name in the list: only trouble is worth more than its size. */

@@ -59,8 +59,9 @@ export function errorKey(error: AppError): string {
   const base = `error-${error.code}`;
   for (const name of ["part", "kind"]) {
     const detail = error.args[name];
-    const key = `${base}-${detail}`;
-    if (typeof detail === "string" && hasText(key)) return key;
+    if (typeof detail !== "string") continue;
+    const key = `${base}-${kebab(detail)}`;
+    if (hasText(key)) return key;
   }
   return hasText(base) ? base : "error-internal";
 }
@@ -105,6 +106,10 @@ export function formatBytes(bytes: number): string {
 /** A number that tells a calendar day of this computer's time zone from the next. */
 export function startOfDay(ms: number): number {
   return new Date(ms).setHours(0, 0, 0, 0);
+}
+
+function kebab(word: string): string {
+  return word.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 function readCatalogue(tag: string): FluentBundle {

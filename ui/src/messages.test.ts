@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { type Api, makeApi } from "./api";
+import type { MessagePage } from "./bindings/MessagePage";
+import type { MessageView } from "./bindings/MessageView";
+import type { ReadMessages } from "./bindings/ReadMessages";
+import { GroupMessages } from "./messages.svelte";
+
+/** An app with messages only, which counts what it is asked for. */
+class Store {
+  rows: MessageView[] = [];
+  asked: ReadMessages[] = [];
+
+  constructor(count: number) {
+    this.add(count);
+  }
+
+  add(count: number): void {
+    const from = this.rows.length + 1;
+    for (let position = from; position < from + count; position += 1) {
+      this.rows.push({ position, id: `m${position}`, own: false, authorId: "a", authorName: "A", text: `${position}`, sentAtMs: 0, storedAtMs: 0, delivery: null });
+    }
+  }
+
+  change(position: number, text: string): void {
+    this.rows = this.rows.map((row) => (row.position === position ? { ...row, text } : row));
+  }
+
+  get api(): Api {
+    return makeApi({
+      call: (_command, args) => Promise.resolve(this.#page(args as ReadMessages)),
+      listen: () => Promise.resolve(),
+    });
+  }
+
+  #page(args: ReadMessages): MessagePage {
+    this.asked.push(args);
+    const older = this.rows.filter((row) => row.position < (args.before ?? Number.MAX_SAFE_INTEGER));
+    return { messages: older.slice(-args.limit), more: older.length > args.limit };
+  }
+}
+
+function positions(messages: GroupMessages): number[] {
+  return messages.rows.map((row) => row.position);
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index);
+}
+
+describe("the loaded messages", () => {
+  it("begin with the newest page only", async () => {
+    const store = new Store(10_000);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    expect(positions(messages)).toEqual(range(9_901, 10_000));
+    expect(messages.more).toBe(true);
+    expect(store.asked).toHaveLength(1);
+  });
+
+  it("grow backwards without a gap or a double", async () => {
+    const store = new Store(450);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    await Promise.all([messages.loadOlder(), messages.loadOlder()]);
+    await messages.loadOlder();
+    expect(positions(messages)).toEqual(range(1, 450));
+    expect(messages.more).toBe(false);
+  });
+
+  it("take in what has come, however much that is", async () => {
+    const store = new Store(120);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    store.add(2_000);
+    await messages.handleChanged(121);
+    expect(positions(messages)).toEqual(range(21, 2_120));
+  });
+
+  it("show a changed row, and leave the others as they were", async () => {
+    const store = new Store(50);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    store.change(7, "changed");
+    await messages.handleChanged(7);
+    expect(messages.rows[6]?.text).toBe("changed");
+    expect(positions(messages)).toEqual(range(1, 50));
+  });
+
+  it("ask once for many changes at a time, and see the last one", async () => {
+    const store = new Store(10);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    const asked = store.asked.length;
+    const changes = range(11, 60).map((position) => {
+      store.add(1);
+      return messages.handleChanged(position);
+    });
+    await Promise.all(changes);
+    expect(positions(messages)).toEqual(range(1, 60));
+    expect(store.asked.length - asked).toBeLessThanOrEqual(2);
+  });
+
+  it("are forgotten but for the newest when nobody looks", async () => {
+    const store = new Store(700);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    await messages.loadOlder();
+    await messages.loadOlder();
+    messages.trim();
+    expect(positions(messages)).toEqual(range(601, 700));
+    await messages.loadOlder();
+    expect(positions(messages)).toEqual(range(401, 700));
+  });
+
+  it("of an empty group are none, and the first one appears", async () => {
+    const store = new Store(0);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    expect([messages.loaded, messages.more, messages.rows]).toEqual([true, false, []]);
+    store.add(1);
+    await messages.handleChanged(1);
+    expect(positions(messages)).toEqual([1]);
+  });
+});
