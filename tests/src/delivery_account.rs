@@ -43,10 +43,16 @@ impl DeliveryAccount {
         self.shown.push(text.into());
     }
 
-    /// How many different things were shown so far.
+    /// How many times something was shown so far.
     #[must_use]
     pub fn shown_count(&self) -> usize {
         self.shown.len()
+    }
+
+    /// Everything that was shown, in that order.
+    #[must_use]
+    pub fn all_shown(&self) -> &[String] {
+        &self.shown
     }
 
     /// Compares the two sides.

@@ -13,14 +13,17 @@
 //! | [`device_process`] | a device: one profile of the command-line client |
 //! | [`desktop`] | a screen, a session bus and a Secret Service of their own |
 //! | [`driver`] | one window of the app, driven by WebDriver |
+//! | [`conversation`] | two devices that talk while everything is killed |
+//! | [`delivery_account`] | what was sent, what was shown, and the difference |
 //! | [`log_canary`] | words that no log may contain |
 
+pub mod conversation;
 pub mod delivery_account;
 pub mod desktop;
-// pub mod device_process;
+pub mod device_process;
 pub mod driver;
 pub mod log_canary;
 pub mod port;
 pub mod process;
 pub mod program;
-// pub mod relay_process;
+pub mod relay_process;

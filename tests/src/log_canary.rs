@@ -29,16 +29,20 @@ pub struct LogCanary {
 }
 
 impl LogCanary {
-    /// Plants a word. Words of fewer than six characters would be found by chance.
-    pub fn plant(&mut self, word: impl Into<String>) -> &mut Self {
-        let word = word.into();
-        assert!(
-            word.len() >= 6,
-            "a canary of {} characters finds itself by chance",
-            word.len()
-        );
-        self.planted.push(word);
-        self
+    /// Plants words. One of fewer than six characters would be found by chance.
+    ///
+    /// # Panics
+    ///
+    /// When a word is that short.
+    pub fn plant<'a>(&mut self, words: impl IntoIterator<Item = &'a str>) {
+        for word in words {
+            assert!(
+                word.len() >= 6,
+                "a canary of {} characters is found by chance",
+                word.len()
+            );
+            self.planted.push(word.to_owned());
+        }
     }
 
     /// Everything in `log` that must not be there.
@@ -99,7 +103,7 @@ mod tests {
     #[test]
     fn finds_what_was_planted_and_what_looks_like_a_key_or_an_address() {
         let mut canary = LogCanary::default();
-        canary.plant("the heron flies at dawn");
+        canary.plant(["the heron flies at dawn"]);
         let key = "7b4e909bbe7ffe44c465a220037d608ee35897d31ef972f07f74892cb0f73f13";
         let member = "oJql9HpnWYAv-VX43C0qFKXJnSO-l_hkEn_5ODRVpPA";
         let log = format!(

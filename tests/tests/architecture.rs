@@ -277,19 +277,23 @@ fn dependencies_by_crate() -> BTreeMap<String, Vec<String>> {
         ])
         .current_dir(workspace_folder())
         .output()
-        .unwrap();
+        .expect("cargo can be started");
     assert!(
         output.status.success(),
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let text = |value: &Value| value["name"].as_str().unwrap().to_owned();
-    let packages = metadata["packages"].as_array().unwrap();
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let text = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
+    let packages = metadata["packages"]
+        .as_array()
+        .expect("cargo lists packages");
     packages
         .iter()
         .map(|package| {
-            let dependencies = package["dependencies"].as_array().unwrap();
+            let dependencies = package["dependencies"]
+                .as_array()
+                .expect("a package lists them");
             (text(package), dependencies.iter().map(text).collect())
         })
         .collect()
@@ -334,7 +338,7 @@ fn code_of(file: &Path) -> String {
     if file.file_stem().is_some_and(|stem| stem == "tests") {
         return String::new();
     }
-    strip(&std::fs::read_to_string(file).unwrap())
+    strip(&std::fs::read_to_string(file).expect("source files are text"))
 }
 
 /// Tests stand at the end of a file, behind `#[cfg(test)]` and a module with a body.
@@ -362,9 +366,9 @@ fn strip(source: &str) -> String {
 /// Whether the code names `word`, as a word of its own.
 fn names(code: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    code.match_indices(word).any(|(at, _)| {
-        let before = code[..at].chars().next_back();
-        let after = code[at + word.len()..].chars().next();
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
+    code.match_indices(word).any(|(at, found)| {
+        let (before, rest) = code.split_at(at);
+        let after = rest.strip_prefix(found).unwrap_or_default();
+        !before.ends_with(is_part) && !after.starts_with(is_part)
     })
 }

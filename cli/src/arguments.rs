@@ -1,0 +1,285 @@
+//! What can be typed after `sealpost`.
+//!
+//! Owns names, defaults and help texts. Checks only what the shape of the command line
+//! says; whether a value can be used is decided where it is used, with a text of its own.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sealpost_protocol::limit;
+
+/// Exit codes, shown at the end of `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  something failed that has no code of its own
+  2  the command line was not understood
+  3  what was given can't be used: an invitation, an address, a text
+  4  the answer was no, or nobody was there to answer
+  5  the profile is missing, or another program has it open
+  6  the data can't be read or written
+  7  the keys can't be reached
+  8  the relay can't be used: its key, its port, its version
+  9  the group can't do this now
+ 10  waited in vain
+130  interrupted
+
+With --json, each thing is one object on one line of the output, with a \"type\"; errors
+are objects of type \"error\" on the error output.";
+
+/// Private messages between a person's own devices and small groups.
+#[derive(Debug, Parser)]
+#[command(name = "sealpost", version = version(), after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Folder with the data of all profiles.
+    #[arg(long, global = true, value_name = "DIR", env = "SEALPOST_DATA_DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Profile to use: a device of its own, with its own keys and groups.
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "SEALPOST_PROFILE",
+        default_value = "cli"
+    )]
+    pub(crate) profile: String,
+    /// Print one JSON object per line.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// What to log on the error output.
+    #[arg(
+        long,
+        global = true,
+        value_name = "LEVEL",
+        env = "SEALPOST_LOG",
+        default_value = "error"
+    )]
+    pub(crate) log_level: LogLevel,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// Nothing.
+    Off,
+    /// Faults of the program and lost data.
+    Error,
+    /// What is unusual but goes on.
+    Warn,
+    /// Starts, stops, connections.
+    Info,
+    /// Decisions.
+    Debug,
+    /// Every step.
+    Trace,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make the profile: this device's name and the place of its keys.
+    Init(Init),
+    /// Make a group, or list the groups.
+    #[command(subcommand)]
+    Group(Group),
+    /// Invite a device: print an invitation and answer requests until one is accepted.
+    Pair(Pair),
+    /// Join a group by an invitation, or go on with a join that is waiting.
+    Join(Join),
+    /// Send a text to the group.
+    Send(Send),
+    /// Print stored messages, then new ones as they come.
+    Tail(Tail),
+    /// Print stored messages and end.
+    Messages(Messages),
+    /// Print the members of the group.
+    Members(InGroup),
+    /// Run a relay in this process.
+    #[command(subcommand)]
+    Relay(Relay),
+}
+
+/// Arguments of `init`.
+#[derive(Args, Debug)]
+pub(crate) struct Init {
+    /// Name that the others see; this computer's name when left out.
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Where the keys are kept; a keychain where there is one, else a key file.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) key_store: Option<KeyStoreChoice>,
+}
+
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyStoreChoice {
+    /// The keychain of the operating system.
+    Keychain,
+    /// A key file behind a passphrase (asked for, or from SEALPOST_PASSPHRASE).
+    Passphrase,
+    /// A key file that only its owner can read, with no passphrase.
+    File,
+}
+
+/// Arguments of `group`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Group {
+    /// Make a group on a relay.
+    New(GroupNew),
+    /// List the groups of this profile.
+    List,
+}
+
+/// Arguments of `group new`.
+#[derive(Args, Debug)]
+pub(crate) struct GroupNew {
+    /// Name of the group.
+    pub(crate) name: String,
+    /// Address of the relay, as `sealpost-relay address` prints it.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) relay: String,
+}
+
+/// The group that a command is about.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct InGroup {
+    /// Group, by its name or by its number in `group list`; needed when there are several.
+    #[arg(long)]
+    pub(crate) group: Option<String>,
+}
+
+/// Arguments of `pair`.
+#[derive(Args, Debug)]
+pub(crate) struct Pair {
+    #[command(flatten)]
+    pub(crate) group: InGroup,
+    /// Accept the first device that asks, without comparing words: for scripts.
+    #[arg(long)]
+    pub(crate) accept: bool,
+    /// Draw no QR code.
+    #[arg(long)]
+    pub(crate) no_qr: bool,
+}
+
+/// Arguments of `join`.
+#[derive(Args, Debug)]
+pub(crate) struct Join {
+    /// Invitation or pairing code; left out, the join that is waiting goes on.
+    pub(crate) invitation: Option<String>,
+    /// Address of the relay, where the code names none.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) relay: Option<String>,
+    /// Take the relay and the four words without asking: for scripts.
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// End once the request is stored, without waiting to be admitted.
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Give up the join that is waiting.
+    #[arg(long, conflicts_with_all = ["invitation", "relay", "yes", "no_wait"])]
+    pub(crate) cancel: bool,
+}
+
+/// Arguments of `send`.
+#[derive(Args, Debug)]
+pub(crate) struct Send {
+    /// The text; `-` reads it from the input.
+    pub(crate) text: String,
+    #[command(flatten)]
+    pub(crate) group: InGroup,
+    /// Wait up to this many seconds for the relay to have it, and fail if it hasn't.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wait: Option<u32>,
+}
+
+/// Arguments of `tail`.
+#[derive(Args, Debug)]
+pub(crate) struct Tail {
+    #[command(flatten)]
+    pub(crate) group: InGroup,
+    /// Start after the message at this position; all of them when left out.
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    pub(crate) after: u64,
+    /// Send each line of the input as a text.
+    #[arg(long)]
+    pub(crate) stdin: bool,
+}
+
+/// Arguments of `messages`.
+#[derive(Args, Debug)]
+pub(crate) struct Messages {
+    #[command(flatten)]
+    pub(crate) group: InGroup,
+    /// Start after the message at this position; all of them when left out.
+    #[arg(long, value_name = "POSITION", default_value_t = 0)]
+    pub(crate) after: u64,
+}
+
+/// Arguments of `relay`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Relay {
+    /// Run until interrupted.
+    Run(RelayRun),
+}
+
+/// Arguments of `relay run`.
+#[derive(Args, Debug)]
+pub(crate) struct RelayRun {
+    /// Host name or address that other devices use; this computer's name when left out.
+    #[arg(long)]
+    pub(crate) host: Option<String>,
+    /// Port for devices that receive; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = limit::RECEIVE_PORT)]
+    pub(crate) receive_port: u16,
+    /// Port for devices that send; 0 takes a free one.
+    #[arg(long, value_name = "PORT", default_value_t = limit::PUSH_PORT)]
+    pub(crate) push_port: u16,
+    /// Port for health checks; none when left out.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) health_port: Option<u16>,
+}
+
+/// The version of the program and of what it speaks.
+fn version() -> String {
+    format!(
+        "{} (Transport {}, End-to-End {})",
+        env!("CARGO_PKG_VERSION"),
+        limit::TRANSPORT_VERSION,
+        limit::END_TO_END_VERSION
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn global_flags_stand_before_or_after_the_command() {
+        let before = Arguments::try_parse_from(["sealpost", "--json", "members"]).unwrap();
+        let after = Arguments::try_parse_from(["sealpost", "members", "--json"]).unwrap();
+        assert!(before.global.json && after.global.json);
+        assert_eq!(before.global.profile, "cli");
+    }
+
+    #[test]
+    fn cancelling_a_join_takes_nothing_else() {
+        assert!(Arguments::try_parse_from(["sealpost", "join", "--cancel"]).is_ok());
+        assert!(Arguments::try_parse_from(["sealpost", "join", "x", "--cancel"]).is_err());
+    }
+}

@@ -1,0 +1,31 @@
+//! The commands, one module each: they open what they need, say what happens and close.
+
+mod group;
+mod init;
+mod join;
+mod members;
+mod messages;
+mod pair;
+mod relay;
+mod send;
+mod tail;
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
+use crate::output::Output;
+
+/// Runs the command that was typed.
+pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Failure> {
+    let global = &arguments.global;
+    match arguments.command {
+        Command::Init(init) => init::run(global, &init, output),
+        Command::Group(group) => group::run(global, &group, output).await,
+        Command::Pair(pair) => pair::run(global, &pair, output).await,
+        Command::Join(join) => join::run(global, &join, output).await,
+        Command::Send(send) => send::run(global, &send, output).await,
+        Command::Tail(tail) => tail::run(global, &tail, output).await,
+        Command::Messages(messages) => messages::run(global, &messages, output).await,
+        Command::Members(members) => members::run(global, &members, output).await,
+        Command::Relay(relay) => relay::run(global, &relay, output).await,
+    }
+}

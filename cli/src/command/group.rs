@@ -1,0 +1,77 @@
+//! `group`: makes a group, or lists the groups.
+
+use sealpost_engine::core::status::Connection;
+use sealpost_protocol::address::RelayAddress;
+
+use crate::arguments::{Global, Group, GroupNew};
+use crate::device::Device;
+use crate::explanation::{address_error, engine_error};
+use crate::failure::{Exit, Failure};
+use crate::open_group::{OpenGroup, is_hopeless, trouble};
+use crate::output::Output;
+use crate::relay_probe::probe;
+use crate::report::Report;
+
+pub(super) async fn run(global: &Global, group: &Group, output: Output) -> Result<(), Failure> {
+    match group {
+        Group::New(new) => make(global, new, output).await,
+        Group::List => list(&Device::open(global)?, output).await,
+    }
+}
+
+async fn make(global: &Global, new: &GroupNew, output: Output) -> Result<(), Failure> {
+    let relay = RelayAddress::parse(&new.relay).map_err(address_error)?;
+    let name = sealpost_protocol::name::clean(&new.name).ok_or_else(name_empty)?;
+    let device = Device::open(global)?;
+    check_relay(&relay, output).await?;
+    let group = OpenGroup::open(&device, &device.new_namespace()?, Some(relay)).await?;
+    group.engine.set_label(name).await.map_err(engine_error)?;
+    let report = report(&group).await?;
+    group.close().await;
+    output.say(&report)
+}
+
+async fn list(device: &Device, output: Output) -> Result<(), Failure> {
+    for namespace in device.namespaces()? {
+        let group = OpenGroup::open(device, &namespace, None).await?;
+        let report = report(&group).await?;
+        group.close().await;
+        output.say(&report)?;
+    }
+    Ok(())
+}
+
+async fn report(group: &OpenGroup) -> Result<Report, Failure> {
+    Ok(Report::Group {
+        number: group.number(),
+        group: group.namespace.as_str().to_owned(),
+        name: group.name(),
+        status: group.engine.status().code(),
+        members: group.engine.members().len() + 1,
+        unread: group.engine.unread().await.map_err(engine_error)?,
+    })
+}
+
+/// Refuses a relay that is not the one meant; one that can't be reached only gets a note.
+pub(super) async fn check_relay(relay: &RelayAddress, output: Output) -> Result<(), Failure> {
+    let connection: Connection = probe(relay).await;
+    match trouble(connection) {
+        Some(failure) if is_hopeless(connection) => Err(failure),
+        Some(failure) => {
+            let text = format!("{} {} It is tried again later.", failure.what, failure.why);
+            output.note(failure.code, &text);
+            Ok(())
+        }
+        None => Ok(()),
+    }
+}
+
+fn name_empty() -> Failure {
+    Failure::new(
+        "group-name-empty",
+        Exit::Input,
+        "This is no name for a group.",
+        "Nothing of it can be seen.",
+        "Choose a name with letters or digits. Nothing was made.",
+    )
+}

@@ -1,0 +1,355 @@
+//! `join`: asks to be let into a group, and waits for it.
+//!
+//! Nothing is stored and nothing is contacted before the invitation was understood and the
+//! person has said yes to the relay that it names. From then on the request is durable: an
+//! interrupted join stays pending and goes on with `sealpost join`.
+
+use std::time::Duration;
+
+use sealpost_engine::core::event::{Event, PairingJoin};
+use sealpost_engine::core::status::Status;
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::invitation::Invitation;
+use sealpost_protocol::token::PairingToken;
+use tokio::time::sleep;
+
+use super::group::check_relay;
+use super::pair::{next_answer, no_answer, push_out};
+use crate::arguments::{Global, Join};
+use crate::device::Device;
+use crate::explanation::{address_error, engine_error, invitation_error};
+use crate::failure::{Exit, Failure};
+use crate::interrupt::interrupted;
+use crate::open_group::{Happening, LOOK_INTERVAL, OpenGroup, is_hopeless, trouble};
+use crate::output::Output;
+use crate::question::{Answer, Lines, Question};
+use crate::report::Report;
+
+/// Digits of the relay's key that are shown to compare.
+const FINGERPRINT_DIGITS: usize = 16;
+/// How long the computing of the words may take.
+const WORDS_PATIENCE: Duration = Duration::from_secs(30);
+
+const RELAY: Question = Question {
+    code: "relay",
+    text: "Connect to this relay?",
+    yes: "yes",
+    no: "no",
+};
+const WORDS: Question = Question {
+    code: "words",
+    text: "Are they the same four words as on the other screen?",
+    yes: "same",
+    no: "different",
+};
+
+pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<(), Failure> {
+    let named = join
+        .invitation
+        .as_deref()
+        .map(|text| read(text, join.relay.as_deref()));
+    let named = named.transpose()?;
+    let device = Device::open(global)?;
+    let mut lines = (!join.yes).then(Lines::of_input);
+    let mut group = match named {
+        Some(named) => begin(&device, named, &mut lines, output).await?,
+        None => find_waiting(&device).await?,
+    };
+    let outcome = if join.cancel {
+        cancel(&group, output).await
+    } else {
+        Waiting {
+            group: &mut group,
+            join,
+            lines,
+            output,
+            is_asking: false,
+        }
+        .go_on()
+        .await
+    };
+    group.close().await;
+    outcome
+}
+
+/// Asks about the relay and stores the request.
+async fn begin(
+    device: &Device,
+    (relay, token): (RelayAddress, PairingToken),
+    lines: &mut Option<Lines>,
+    output: Output,
+) -> Result<OpenGroup, Failure> {
+    output.say(&Report::Relay {
+        host: relay.host().to_owned(),
+        receive_port: relay.receive_port(),
+        push_port: relay.push_port(),
+        fingerprint: fingerprint(&relay),
+    })?;
+    if lines.is_some() && !agrees(lines, output).await? {
+        return Err(relay_refused());
+    }
+    check_relay(&relay, output).await?;
+    let group = OpenGroup::open(device, &device.new_namespace()?, Some(relay)).await?;
+    group.receive()?;
+    group.engine.join(token).await.map_err(engine_error)?;
+    Ok(group)
+}
+
+/// The relay and the token that an invitation and `--relay` name together.
+fn read(text: &str, given: Option<&str>) -> Result<(RelayAddress, PairingToken), Failure> {
+    let Invitation { relay, token } = Invitation::parse(text).map_err(invitation_error)?;
+    let given = given
+        .map(RelayAddress::parse)
+        .transpose()
+        .map_err(address_error)?;
+    match (relay, given) {
+        (Some(named), Some(given)) if named != given => Err(two_relays()),
+        (Some(relay), _) | (None, Some(relay)) => Ok((relay, token)),
+        (None, None) => Err(relay_needed()),
+    }
+}
+
+fn fingerprint(relay: &RelayAddress) -> String {
+    let digits = relay
+        .public_key()
+        .as_bytes()
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits = digits.filter_map(|digit| char::from_digit(digit.into(), 16));
+    digits.take(FINGERPRINT_DIGITS).collect()
+}
+
+async fn agrees(lines: &mut Option<Lines>, output: Output) -> Result<bool, Failure> {
+    loop {
+        output.ask(&RELAY)?;
+        let line = next_answer(lines, true).await.ok_or_else(no_answer)?;
+        match RELAY.understand(&line) {
+            Answer::Yes => return Ok(true),
+            Answer::No => return Ok(false),
+            Answer::Unclear => {}
+        }
+    }
+}
+
+/// The join that isn't finished: not let in yet, or its words not compared.
+async fn find_waiting(device: &Device) -> Result<OpenGroup, Failure> {
+    for namespace in device.namespaces()? {
+        let group = OpenGroup::open(device, &namespace, None).await?;
+        let is_pending = group.engine.status() == Status::PendingJoin;
+        if is_pending || group.engine.pairing().join.is_some() {
+            group.receive()?;
+            return Ok(group);
+        }
+        group.close().await;
+    }
+    Err(Failure::new(
+        "no-join-waiting",
+        Exit::Group,
+        "No join is waiting.",
+        "This profile has asked nobody, or is in already.",
+        "Give an invitation: `sealpost join INVITATION`.",
+    ))
+}
+
+async fn cancel(group: &OpenGroup, output: Output) -> Result<(), Failure> {
+    group.engine.cancel_join().await.map_err(engine_error)?;
+    output.say(&Report::Cancelled {
+        group: group.namespace.as_str().to_owned(),
+    })
+}
+
+/// A request that is stored, until this device is in and the words are compared.
+struct Waiting<'a> {
+    group: &'a mut OpenGroup,
+    join: &'a Join,
+    lines: Option<Lines>,
+    output: Output,
+    is_asking: bool,
+}
+
+impl Waiting<'_> {
+    async fn go_on(mut self) -> Result<(), Failure> {
+        let words = self.words().await?;
+        if let Some(words) = words {
+            self.output.say(&Report::Words { words })?;
+        }
+        if self.join.no_wait {
+            push_out(self.group).await;
+            return self.say_pending();
+        }
+        self.ask_or_confirm().await?;
+        let end = interrupted();
+        tokio::pin!(end);
+        self.say_pending()?;
+        loop {
+            if self.is_in() {
+                return self.say_joined();
+            }
+            let Self {
+                group,
+                lines,
+                is_asking,
+                ..
+            } = &mut self;
+            tokio::select! {
+                happening = group.next() => self.look_at(happening)?,
+                line = next_answer(lines, *is_asking) => self.understand(line).await?,
+                () = &mut end => return Err(stays_pending()),
+            }
+        }
+    }
+
+    fn open_join(&self) -> Option<PairingJoin> {
+        self.group.engine.pairing().join
+    }
+
+    /// The four words; nothing when they were compared before.
+    async fn words(&mut self) -> Result<Option<[String; 4]>, Failure> {
+        let deadline = tokio::time::Instant::now() + WORDS_PATIENCE;
+        loop {
+            match self.open_join() {
+                None => return Ok(None),
+                Some(PairingJoin {
+                    words: Some(words), ..
+                }) => return Ok(Some(words)),
+                Some(_) if tokio::time::Instant::now() >= deadline => {
+                    return Err(Failure::bug(
+                        "There are no words to compare.",
+                        "It took too long",
+                    ));
+                }
+                Some(_) => sleep(LOOK_INTERVAL).await,
+            }
+        }
+    }
+
+    async fn ask_or_confirm(&mut self) -> Result<(), Failure> {
+        if self.open_join().is_none_or(|join| join.confirmed) {
+            return Ok(());
+        }
+        if self.join.yes {
+            return self
+                .group
+                .engine
+                .confirm_words()
+                .await
+                .map_err(engine_error);
+        }
+        self.is_asking = true;
+        self.output.ask(&WORDS)
+    }
+
+    async fn understand(&mut self, line: Option<String>) -> Result<(), Failure> {
+        let line = line.ok_or_else(no_answer)?;
+        match WORDS.understand(&line) {
+            Answer::Yes => {
+                self.is_asking = false;
+                self.group
+                    .engine
+                    .confirm_words()
+                    .await
+                    .map_err(engine_error)
+            }
+            Answer::No => {
+                self.group
+                    .engine
+                    .refuse_words()
+                    .await
+                    .map_err(engine_error)?;
+                push_out(self.group).await;
+                Err(words_differ())
+            }
+            Answer::Unclear => self.output.ask(&WORDS),
+        }
+    }
+
+    fn look_at(&self, happening: Option<Happening>) -> Result<(), Failure> {
+        match happening {
+            Some(Happening::Event(Event::ConnectionChanged(connection))) => {
+                match trouble(connection) {
+                    Some(failure) if is_hopeless(connection) => Err(failure),
+                    Some(failure) => {
+                        let text = format!("{} {}", failure.what, failure.why);
+                        self.output.note(failure.code, &text);
+                        Ok(())
+                    }
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_in(&self) -> bool {
+        let engine = &self.group.engine;
+        engine.status() == Status::Member && self.open_join().is_none_or(|join| join.confirmed)
+    }
+
+    fn say_joined(&self) -> Result<(), Failure> {
+        self.output.say(&Report::Joined {
+            group: self.group.namespace.as_str().to_owned(),
+            members: self.group.engine.members().len(),
+        })
+    }
+
+    fn say_pending(&self) -> Result<(), Failure> {
+        if self.group.engine.status() != Status::PendingJoin {
+            return Ok(());
+        }
+        let group = self.group.namespace.as_str().to_owned();
+        self.output.say(&Report::Pending { group })
+    }
+}
+
+fn two_relays() -> Failure {
+    Failure::new(
+        "relay-two",
+        Exit::Input,
+        "It isn't clear which relay is meant.",
+        "The invitation names one and --relay another.",
+        "Leave --relay out. Nothing was changed on this device.",
+    )
+}
+
+fn relay_needed() -> Failure {
+    Failure::new(
+        "relay-needed",
+        Exit::Input,
+        "The pairing code names no relay.",
+        "It is a code alone, without a relay's address in front.",
+        "Give the address with --relay, or ask for the whole invitation. \
+         Nothing was changed on this device.",
+    )
+}
+
+fn relay_refused() -> Failure {
+    Failure::new(
+        "relay-refused-by-you",
+        Exit::Refused,
+        "The join is given up.",
+        "The answer to the relay was no.",
+        "Nothing needs to be done: nothing was sent, and nothing was changed on this device.",
+    )
+}
+
+fn words_differ() -> Failure {
+    Failure::new(
+        "words-different",
+        Exit::Refused,
+        "The join is given up.",
+        "The words were not the same: somebody may have come in between, or another device \
+         was let in.",
+        "Tell the other person, who should remove a device that they don't know. Then start \
+         with a new invitation.",
+    )
+}
+
+fn stays_pending() -> Failure {
+    Failure::new(
+        "join-pending",
+        Exit::Interrupted,
+        "The join stays pending.",
+        "This command was interrupted before this device was let in.",
+        "Run `sealpost join` to go on, or `sealpost join --cancel` to give it up.",
+    )
+}

@@ -1,0 +1,287 @@
+//! This device: an open profile and the place of its keys.
+//!
+//! Owns the choice of the key store. Never makes a profile but in [`Device::create`], and
+//! never keys but where the engine opens a group; a profile that was misspelt is missing,
+//! not new.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sealpost_engine::clock::SystemClock;
+use sealpost_engine::keys::{
+    KeyFileStore, KeyStore, KeyStoreError, KeychainStore, PassphraseFileStore,
+};
+use sealpost_engine::namespace::Namespace;
+use sealpost_engine::profile::{KeyStoreKind, Profile};
+use sealpost_engine::{Engine, OpenOptions};
+use sealpost_protocol::address::RelayAddress;
+
+use crate::arguments::{Global, KeyStoreChoice};
+use crate::explanation::{key_store_error, open_error, profile_error};
+use crate::failure::{Exit, Failure};
+
+/// The folder of Sealpost's data, the same for the app and the command line.
+const DATA_FOLDER: &str = "app.sealpost.desktop";
+/// A passphrase from outside, where nobody can be asked.
+const PASSPHRASE_VARIABLE: &str = "SEALPOST_PASSPHRASE";
+/// Shorter passphrases are guessed.
+const PASSPHRASE_CHARS_MIN: usize = 8;
+
+/// An open profile with its keys at hand.
+pub(crate) struct Device {
+    profile: Profile,
+    profile_name: String,
+    key_store: Arc<dyn KeyStore>,
+}
+
+impl Device {
+    /// Opens the profile, which must be there.
+    pub(crate) fn open(global: &Global) -> Result<Self, Failure> {
+        let data_dir = data_dir(global)?;
+        let name = &global.profile;
+        if Namespace::parse(name).is_ok() && !is_made(&data_dir, name) {
+            return Err(missing(name));
+        }
+        let profile = open_profile(&data_dir, name)?;
+        let kind = profile.key_store().ok_or_else(|| missing(name))?;
+        let key_store = open_key_store(&profile, kind)?;
+        Ok(Self {
+            profile,
+            profile_name: name.clone(),
+            key_store,
+        })
+    }
+
+    /// Makes the profile, or changes the name of one that is there.
+    pub(crate) fn create(
+        global: &Global,
+        name: Option<&str>,
+        choice: Option<KeyStoreChoice>,
+    ) -> Result<Self, Failure> {
+        let profile = open_profile(&data_dir(global)?, &global.profile)?;
+        let fail = |error| profile_error(error, &global.profile);
+        let key_store = match profile.key_store() {
+            Some(kind) if choice.is_some_and(|choice| kind_of(choice) != kind) => {
+                return Err(key_store_chosen(&global.profile));
+            }
+            Some(kind) => open_key_store(&profile, kind)?,
+            None => {
+                let (kind, key_store) = make_key_store(&profile, choice)?;
+                profile.set_key_store(kind).map_err(fail)?;
+                key_store
+            }
+        };
+        if name.is_some() || profile.device_name().is_none() {
+            let name = name.map_or_else(computer_name, str::to_owned);
+            let name = sealpost_protocol::name::clean(&name).ok_or_else(name_empty)?;
+            profile.set_device_name(&name).map_err(fail)?;
+        }
+        Ok(Self {
+            profile,
+            profile_name: global.profile.clone(),
+            key_store,
+        })
+    }
+
+    /// The name that other devices see.
+    pub(crate) fn name(&self) -> String {
+        self.profile.device_name().unwrap_or_else(computer_name)
+    }
+
+    /// The stable name of the place of the keys.
+    pub(crate) fn key_store_name(&self) -> &'static str {
+        match self.profile.key_store() {
+            Some(KeyStoreKind::Keychain) | None => "keychain",
+            Some(KeyStoreKind::PassphraseFile) => "passphrase file",
+            Some(KeyStoreKind::KeyFile) => "key file",
+        }
+    }
+
+    /// The groups of this profile.
+    pub(crate) fn namespaces(&self) -> Result<Vec<Namespace>, Failure> {
+        self.profile
+            .namespaces()
+            .map_err(|error| profile_error(error, &self.profile_name))
+    }
+
+    /// Names a new group.
+    pub(crate) fn new_namespace(&self) -> Result<Namespace, Failure> {
+        self.profile
+            .new_namespace(&mut rand_core::OsRng)
+            .map_err(|error| profile_error(error, &self.profile_name))
+    }
+
+    /// Opens a group, on the relay that its data names or on `relay`.
+    pub(crate) async fn open_group(
+        &self,
+        namespace: &Namespace,
+        relay: Option<RelayAddress>,
+    ) -> Result<Engine, Failure> {
+        Engine::open(OpenOptions {
+            directory: self.profile.directory().to_owned(),
+            namespace: namespace.clone(),
+            profile_id: self.profile.id(),
+            relay,
+            device_name: self.name(),
+            key_store: Arc::clone(&self.key_store),
+            clock: Arc::new(SystemClock),
+            max_payload_bytes: None,
+        })
+        .await
+        .map_err(open_error)
+    }
+}
+
+/// The folder with the data of all profiles.
+pub(crate) fn data_dir(global: &Global) -> Result<PathBuf, Failure> {
+    global
+        .data_dir
+        .clone()
+        .or_else(|| {
+            let directories = directories::BaseDirs::new()?;
+            Some(directories.data_local_dir().join(DATA_FOLDER))
+        })
+        .ok_or_else(|| {
+            Failure::new(
+                "data-dir-unknown",
+                Exit::Data,
+                "There is no place for the data.",
+                "This user has no home folder.",
+                "Name a folder with --data-dir.",
+            )
+        })
+}
+
+/// The name of this computer, as a device's name to begin with.
+pub(crate) fn computer_name() -> String {
+    let name = gethostname::gethostname().to_string_lossy().into_owned();
+    sealpost_protocol::name::clean(&name).unwrap_or_else(|| "computer".to_owned())
+}
+
+/// Whether there is something to open. What can't be looked at is, so that opening it tells.
+fn is_made(data_dir: &Path, profile: &str) -> bool {
+    data_dir.join(profile).try_exists().unwrap_or(true)
+}
+
+fn open_profile(data_dir: &Path, name: &str) -> Result<Profile, Failure> {
+    Profile::open(data_dir, name).map_err(|error| profile_error(error, name))
+}
+
+fn open_key_store(profile: &Profile, kind: KeyStoreKind) -> Result<Arc<dyn KeyStore>, Failure> {
+    let path = profile.key_file_path();
+    match kind {
+        KeyStoreKind::Keychain => open_keychain(),
+        KeyStoreKind::KeyFile => KeyFileStore::open(&path).map(|store| Arc::new(store) as _),
+        KeyStoreKind::PassphraseFile => {
+            let passphrase = passphrase("Passphrase of the key file: ")?;
+            PassphraseFileStore::open(&path, &passphrase).map(|store| Arc::new(store) as _)
+        }
+    }
+    .map_err(key_store_error)
+}
+
+/// Makes the key store that was chosen, or the best that there is.
+fn make_key_store(
+    profile: &Profile,
+    choice: Option<KeyStoreChoice>,
+) -> Result<(KeyStoreKind, Arc<dyn KeyStore>), Failure> {
+    let path = profile.key_file_path();
+    let key_file = || KeyFileStore::create(&path).map(|store| Arc::new(store) as Arc<dyn KeyStore>);
+    match choice {
+        Some(KeyStoreChoice::Keychain) => {
+            let store = open_keychain().map_err(key_store_error)?;
+            Ok((KeyStoreKind::Keychain, store))
+        }
+        Some(KeyStoreChoice::File) => {
+            Ok((KeyStoreKind::KeyFile, key_file().map_err(key_store_error)?))
+        }
+        Some(KeyStoreChoice::Passphrase) => {
+            let passphrase = new_passphrase()?;
+            let store = PassphraseFileStore::create(&path, &passphrase).map_err(key_store_error)?;
+            Ok((KeyStoreKind::PassphraseFile, Arc::new(store)))
+        }
+        None => match open_keychain() {
+            Ok(store) => Ok((KeyStoreKind::Keychain, store)),
+            // Only where there is none at all, as under cron. One that is locked or was
+            // dismissed is the person's own, and a file beside it would not be their choice.
+            Err(KeyStoreError::Missing) => {
+                Ok((KeyStoreKind::KeyFile, key_file().map_err(key_store_error)?))
+            }
+            Err(error) => Err(key_store_error(error)),
+        },
+    }
+}
+
+/// Opens the keychain once it says that it can be used.
+fn open_keychain() -> Result<Arc<dyn KeyStore>, KeyStoreError> {
+    let store = KeychainStore::new();
+    store.check()?;
+    Ok(Arc::new(store))
+}
+
+const fn kind_of(choice: KeyStoreChoice) -> KeyStoreKind {
+    match choice {
+        KeyStoreChoice::Keychain => KeyStoreKind::Keychain,
+        KeyStoreChoice::Passphrase => KeyStoreKind::PassphraseFile,
+        KeyStoreChoice::File => KeyStoreKind::KeyFile,
+    }
+}
+
+fn passphrase(prompt: &str) -> Result<String, Failure> {
+    if let Ok(passphrase) = std::env::var(PASSPHRASE_VARIABLE) {
+        return Ok(passphrase);
+    }
+    rpassword::prompt_password(prompt).map_err(|_| {
+        Failure::new(
+            "passphrase-missing",
+            Exit::Refused,
+            "The key file needs its passphrase.",
+            "There is no terminal to ask at, and SEALPOST_PASSPHRASE is not set.",
+            "Run this in a terminal, or set SEALPOST_PASSPHRASE.",
+        )
+    })
+}
+
+fn new_passphrase() -> Result<String, Failure> {
+    let passphrase = passphrase("New passphrase for the key file: ")?;
+    if passphrase.chars().count() < PASSPHRASE_CHARS_MIN {
+        return Err(Failure::new(
+            "passphrase-short",
+            Exit::Input,
+            "This passphrase is too short.",
+            format!("It needs {PASSPHRASE_CHARS_MIN} characters or more."),
+            "Choose a longer one; several words are good. Nothing was made.",
+        ));
+    }
+    Ok(passphrase)
+}
+
+fn missing(profile: &str) -> Failure {
+    Failure::new(
+        "profile-missing",
+        Exit::Profile,
+        format!("There is no profile called {profile}."),
+        "None was made in this data directory.",
+        "Make it with `sealpost init`, or check --profile and --data-dir.",
+    )
+}
+
+fn key_store_chosen(profile: &str) -> Failure {
+    Failure::new(
+        "key-store-chosen",
+        Exit::Profile,
+        format!("The profile {profile} keeps its keys elsewhere already."),
+        "The place of the keys is chosen once.",
+        "Leave --key-store out, or make another profile with --profile. Nothing was changed.",
+    )
+}
+
+fn name_empty() -> Failure {
+    Failure::new(
+        "name-empty",
+        Exit::Input,
+        "This is no name for a device.",
+        "Nothing of it can be seen.",
+        "Choose a name with letters or digits.",
+    )
+}

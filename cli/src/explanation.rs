@@ -1,0 +1,17 @@
+//! What the errors of the libraries mean to the person who typed the command.
+//!
+//! Each error has its own three sentences, and each code its own text. Sentences name no
+//! key, no path of somebody else and no text that came from outside; they say that nothing
+//! was changed only where that is so.
+
+mod engine;
+mod invitation;
+mod keys;
+mod profile;
+mod relay;
+
+pub(crate) use engine::{engine_error, open_error};
+pub(crate) use invitation::{address_error, invitation_error};
+pub(crate) use keys::key_store_error;
+pub(crate) use profile::profile_error;
+pub(crate) use relay::{connect_failure, relay_key_error, relay_start_error, unsupported_version};

@@ -1,0 +1,307 @@
+//! What a command says, as JSON for a script and as text for a person.
+//!
+//! Owns the shape of both: the names in the JSON are part of what scripts rely on. Every text
+//! from outside passes through [`crate::terminal_text`] on its way to a person.
+
+use serde::Serialize;
+
+use crate::terminal_text::{lines, one_line};
+use crate::utc;
+
+/// One thing that a command says. The JSON has the variant's name as `type`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum Report {
+    /// The profile was made.
+    Profile {
+        profile: String,
+        device_name: String,
+        key_store: &'static str,
+    },
+    /// A group of this profile.
+    Group {
+        number: u32,
+        group: String,
+        name: String,
+        status: &'static str,
+        members: usize,
+        unread: u64,
+    },
+    /// The invitation that the other device needs.
+    Invitation { link: String, minutes: u64 },
+    /// A device asks to be let in.
+    JoinRequest { name: String, words: [String; 4] },
+    /// A device was let in; `delivered` tells whether the relay has its admission.
+    Accepted { name: String, delivered: bool },
+    /// A request was dismissed.
+    Dismissed { name: String },
+    /// The relay that an invitation leads to.
+    Relay {
+        host: String,
+        receive_port: u16,
+        push_port: u16,
+        fingerprint: String,
+    },
+    /// The four words that both sides compare.
+    Words { words: [String; 4] },
+    /// The request is stored and waits for an answer.
+    Pending { group: String },
+    /// This device is in the group now.
+    Joined { group: String, members: usize },
+    /// The join was given up.
+    Cancelled { group: String },
+    /// A text is stored and on its way.
+    Queued { message_id: String },
+    /// Where a text is.
+    Delivery {
+        message_id: String,
+        on_relay: usize,
+        failed: usize,
+        of: usize,
+    },
+    /// A message of the group.
+    Message(MessageReport),
+    /// An exception to the delivery promise.
+    Issue {
+        issue: &'static str,
+        message_id: Option<String>,
+    },
+    /// Where this device stands in the group changed.
+    Status {
+        status: &'static str,
+        reason: Option<&'static str>,
+    },
+    /// The connection to the relay changed.
+    Connection {
+        state: &'static str,
+        reason: Option<&'static str>,
+    },
+    /// A member of the group.
+    Member {
+        id: String,
+        name: String,
+        is_me: bool,
+    },
+    /// A relay runs in this process.
+    RelayRunning {
+        address: String,
+        receive_port: u16,
+        push_port: u16,
+        health_port: Option<u16>,
+    },
+    /// The relay of this process ended.
+    RelayStopped,
+}
+
+/// A message as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct MessageReport {
+    /// Its place in the store of this device.
+    pub(crate) position: u64,
+    /// Its id, the same on every device.
+    pub(crate) message_id: String,
+    /// Whether this device wrote it.
+    pub(crate) own: bool,
+    /// The member who wrote it.
+    pub(crate) author: String,
+    /// That member's name.
+    pub(crate) author_name: String,
+    /// Its text; nothing when this version can't show it.
+    pub(crate) text: Option<String>,
+    /// When its author sent it, by the author's clock.
+    pub(crate) sent_at_ms: u64,
+    /// When it was stored here.
+    pub(crate) stored_at_ms: u64,
+    /// Where an own message is, per recipient.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) deliveries: Vec<DeliveryReport>,
+}
+
+/// Where an own message is for one recipient.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct DeliveryReport {
+    /// The recipient.
+    pub(crate) member: String,
+    /// `waiting`, `sending`, `on_relay` or `failed`.
+    pub(crate) state: &'static str,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<&'static str>,
+}
+
+impl Report {
+    /// What a person reads.
+    pub(crate) fn to_text(&self) -> String {
+        match self {
+            Self::Profile {
+                profile,
+                device_name,
+                key_store,
+            } => {
+                let (name, profile) = (one_line(device_name), one_line(profile));
+                format!(
+                    "This device is called {name} (profile {profile}; keys in the {key_store})."
+                )
+            }
+            Self::Group {
+                number,
+                name,
+                status,
+                members,
+                unread,
+                ..
+            } => {
+                let name = one_line(name);
+                format!("{number}  {name}  {status}  {members} devices  {unread} unread")
+            }
+            Self::Member { id, name, is_me } => {
+                let me = if *is_me { "  (this device)" } else { "" };
+                format!("{}  {id}{me}", one_line(name))
+            }
+            Self::Invitation { link, minutes } => {
+                format!("Invitation, good for {minutes} minutes:\n\n{link}\n")
+            }
+            Self::JoinRequest { name, words } => {
+                format!(
+                    "{} asks to join.\nWords: {}",
+                    one_line(name),
+                    words.join(" ")
+                )
+            }
+            Self::Accepted { name, delivered } => accepted_text(name, *delivered),
+            Self::Dismissed { name } => format!("{} was dismissed.", one_line(name)),
+            Self::Relay {
+                host,
+                receive_port,
+                push_port,
+                fingerprint,
+            } => {
+                format!("Relay: {host}, ports {receive_port} and {push_port}, key {fingerprint}")
+            }
+            Self::Words { words } => format!("Words: {}", words.join(" ")),
+            Self::Pending { .. } => "The request waits to be accepted.".to_owned(),
+            Self::Joined { members, .. } => {
+                format!("This device is in the group, with {members} others.")
+            }
+            Self::Cancelled { .. } => "The join is given up.".to_owned(),
+            Self::Queued { message_id } => message_id.clone(),
+            Self::Delivery {
+                on_relay,
+                failed,
+                of,
+                ..
+            } => delivery_text(*on_relay, *failed, *of),
+            Self::Message(message) => message_text(message),
+            Self::Issue { issue, .. } => format!("Delivery issue: {issue}"),
+            Self::Status { status, reason } => with_reason("Status", status, *reason),
+            Self::Connection { state, reason } => with_reason("Relay", state, *reason),
+            Self::RelayRunning { address, .. } => {
+                format!("The relay runs. Its address:\n\n{address}\n")
+            }
+            Self::RelayStopped => "The relay stopped.".to_owned(),
+        }
+    }
+}
+
+fn accepted_text(name: &str, delivered: bool) -> String {
+    let name = one_line(name);
+    if delivered {
+        format!("{name} is in the group.")
+    } else {
+        format!("{name} is in the group. It learns so once the relay can be reached.")
+    }
+}
+
+fn delivery_text(on_relay: usize, failed: usize, of: usize) -> String {
+    let failed = if failed == 0 {
+        String::new()
+    } else {
+        format!(", failed for {failed}")
+    };
+    format!("on relay for {on_relay} of {of}{failed}")
+}
+
+fn with_reason(what: &str, state: &str, reason: Option<&str>) -> String {
+    reason.map_or_else(
+        || format!("{what}: {state}"),
+        |reason| format!("{what}: {state}, {reason}"),
+    )
+}
+
+fn message_text(message: &MessageReport) -> String {
+    let author = if message.own {
+        "you".to_owned()
+    } else {
+        one_line(&message.author_name)
+    };
+    let text = message.text.as_deref().map_or_else(
+        || "(a message that this version can't show)".to_owned(),
+        lines,
+    );
+    format!(
+        "{}  {}  {author}: {text}",
+        message.position,
+        utc::to_text(message.sent_at_ms)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(report: &Report) -> String {
+        serde_json::to_string(report).unwrap()
+    }
+
+    fn message(text: Option<&str>) -> Report {
+        Report::Message(MessageReport {
+            position: 12,
+            message_id: "tsm1_x".to_owned(),
+            own: false,
+            author: "oJql".to_owned(),
+            author_name: "Amber\u{202e}Otter".to_owned(),
+            text: text.map(str::to_owned),
+            sent_at_ms: 1_790_812_800_000,
+            stored_at_ms: 1_790_812_800_001,
+            deliveries: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_message_is_one_object_with_a_type() {
+        assert_eq!(
+            json(&message(Some("hello\nthere"))),
+            "{\"type\":\"message\",\"position\":12,\"message_id\":\"tsm1_x\",\"own\":false,\
+             \"author\":\"oJql\",\"author_name\":\"Amber\u{202e}Otter\",\
+             \"text\":\"hello\\nthere\",\"sent_at_ms\":1790812800000,\
+             \"stored_at_ms\":1790812800001}"
+        );
+    }
+
+    #[test]
+    fn a_message_on_a_terminal_is_safe_and_indented() {
+        assert_eq!(
+            message(Some("hello\n\u{1b}[2J")).to_text(),
+            "12  2026-10-01 00:00:00Z  Amber\\u{202e}Otter: hello\n    \\u{1b}[2J"
+        );
+        assert!(
+            message(None)
+                .to_text()
+                .ends_with("(a message that this version can't show)")
+        );
+    }
+
+    #[test]
+    fn names_in_json_are_snake_case() {
+        let report = Report::RelayStopped;
+        assert_eq!(json(&report), r#"{"type":"relay_stopped"}"#);
+        let report = Report::JoinRequest {
+            name: "B".to_owned(),
+            words: Default::default(),
+        };
+        assert_eq!(
+            json(&report),
+            r#"{"type":"join_request","name":"B","words":["","","",""]}"#
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! `make demo`: two devices and a relay, everything killed on the way, nothing lost.
+//!
+//! Prints what happens and, as its last line, the account of both directions. Fails when the
+//! account isn't exact. `--seed N` repeats the times of the kills.
+
+use std::io::{Write as _, stdout};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context as _, bail};
+use sealpost_tests::conversation::{Plan, run};
+
+fn main() -> anyhow::Result<ExitCode> {
+    let seed = seed()?;
+    let start = Instant::now();
+    let mut tell = |text: &str| say(&format!("{:6.2} s  {text}", start.elapsed().as_secs_f64()));
+    tell(&format!("seed {seed}"));
+    let plan = Plan {
+        seed,
+        texts_each: 200,
+        relay_kills: 2,
+        device_kills_each: 1,
+    };
+    let tally = run(&plan, &mut tell)?;
+    tell("everything has stopped");
+    say(&tally.to_string());
+    Ok(if tally.is_exact() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+fn say(line: &str) {
+    // Nobody may be reading any more, which is no reason to stop.
+    let _ = writeln!(stdout().lock(), "{line}");
+}
+
+/// The seed that was given, or one from the clock.
+fn seed() -> anyhow::Result<u64> {
+    let mut arguments = std::env::args().skip(1);
+    match arguments.next().as_deref() {
+        None => Ok(SystemTime::now()
+            .duration_since(UNIX_EPOCH)?
+            .subsec_nanos()
+            .into()),
+        Some("--seed") => {
+            let seed = arguments.next().context("--seed needs a number")?;
+            seed.parse().context("the seed must be a number")
+        }
+        Some(_) => bail!("usage: demo [--seed NUMBER]"),
+    }
+}

@@ -1,0 +1,110 @@
+//! The two programs killed and started again: what was acknowledged is there once, in order.
+
+use std::time::{Duration, Instant};
+
+use sealpost_tests::conversation::{Plan, run};
+use sealpost_tests::device_process::{Device, pair};
+use sealpost_tests::relay_process::RelayProcess;
+
+#[test]
+fn a_conversation_survives_every_kill() {
+    let plan = Plan {
+        seed: 20,
+        texts_each: 60,
+        relay_kills: 3,
+        device_kills_each: 2,
+    };
+    let tally = run(&plan, &mut |line| println!("{line}")).unwrap();
+    assert!(tally.is_exact(), "{tally}");
+    assert_eq!(
+        tally.to_string(),
+        "120 sent, 120 shown, 0 lost, 0 twice, 0 out of order"
+    );
+}
+
+#[test]
+fn a_text_for_a_stopped_relay_has_its_id_at_once_and_arrives_later() {
+    let mut relay = RelayProcess::start().unwrap();
+    let sender = Device::new("sender", "Sender").unwrap();
+    let receiver = Device::new("receiver", "Receiver").unwrap();
+    pair(&sender, &receiver, "Two", &relay.address().unwrap()).unwrap();
+    relay.stop().unwrap();
+
+    let start = Instant::now();
+    let said = sender
+        .run_well(&["send", "written while nobody listened"])
+        .unwrap();
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "it took {:?}",
+        start.elapsed()
+    );
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(said[0]["type"], "queued");
+    assert!(said[0]["message_id"].as_str().unwrap().starts_with("tsm1_"));
+
+    relay.resume().unwrap();
+    let mut reading = receiver.start(&["tail"]).unwrap();
+    sender
+        .run_well(&["send", "written afterwards", "--wait", "20"])
+        .unwrap();
+    let texts = [
+        reading.wait_for("message").unwrap(),
+        reading.wait_for("message").unwrap(),
+    ];
+    assert_eq!(texts[0]["text"], "written while nobody listened");
+    assert_eq!(texts[0]["message_id"], said[0]["message_id"]);
+    assert_eq!(texts[1]["text"], "written afterwards");
+}
+
+#[test]
+fn a_waiting_send_outlives_the_relay_that_it_waits_for() {
+    let mut relay = RelayProcess::start().unwrap();
+    let sender = Device::new("sender", "Sender").unwrap();
+    let receiver = Device::new("receiver", "Receiver").unwrap();
+    pair(&sender, &receiver, "Two", &relay.address().unwrap()).unwrap();
+    relay.kill();
+
+    let mut sending = sender.start(&["send", "patience", "--wait", "25"]).unwrap();
+    let queued = sending.wait_for("queued").unwrap();
+    relay.resume().unwrap();
+    let delivery = sending.wait_for("delivery").unwrap();
+    assert_eq!(delivery["message_id"], queued["message_id"]);
+    assert_eq!(
+        (delivery["on_relay"].as_u64(), delivery["of"].as_u64()),
+        (Some(1), Some(1))
+    );
+    assert!(sending.wait().unwrap().success());
+}
+
+#[test]
+fn a_join_that_was_killed_goes_on() {
+    let relay = RelayProcess::start().unwrap();
+    let host = Device::new("host", "Host").unwrap();
+    let guest = Device::new("guest", "Guest").unwrap();
+    let address = relay.address().unwrap();
+    host.run_well(&["group", "new", "Late", "--relay", &address])
+        .unwrap();
+    let mut inviting = host.start(&["pair"]).unwrap();
+    let link = inviting.wait_for("invitation").unwrap()["link"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+
+    let mut joining = guest.start(&["join", &link, "--yes"]).unwrap();
+    let words = joining.wait_for("words").unwrap();
+    joining.wait_for("pending").unwrap();
+    joining.kill();
+
+    let request = inviting.wait_for("join_request").unwrap();
+    assert_eq!(request["words"], words["words"]);
+    inviting.wait_for("question").unwrap();
+    inviting.type_line("yes").unwrap();
+    inviting.wait_for("accepted").unwrap();
+
+    let mut joining = guest.start(&["join", "--yes"]).unwrap();
+    joining.wait_for("joined").unwrap();
+    assert!(joining.wait().unwrap().success());
+    let members = guest.run_well(&["members"]).unwrap();
+    assert_eq!(members.len(), 2, "{members:?}");
+}
