@@ -3,11 +3,13 @@
 //! Owns how they are written: each under one key of `profile.json`, as JSON. What can't be
 //! read counts as not there, because a setting is never worth a start that fails.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sealpost_engine::profile::{Profile, ProfileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::view::StatusReason;
 
 /// The key of [`RelaySettings`].
 const RELAY: &str = "relay";
@@ -24,6 +26,9 @@ pub struct RelaySettings {
     pub push_port: u16,
 }
 
+/// The key of what ended each group that this device is in no more.
+const ENDED_GROUPS: &str = "endedGroups";
+
 /// A list of namespaces in the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamespaceList(pub &'static str);
@@ -39,6 +44,17 @@ pub trait Settings {
     ///
     /// The profile can't be written.
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError>;
+
+    /// What ended a group for this device; nothing while it hasn't ended.
+    fn group_end(&self, namespace: &str) -> Option<StatusReason>;
+
+    /// Keeps what ended a group for this device.
+    ///
+    /// # Errors
+    ///
+    /// The profile can't be written.
+    fn set_group_end(&self, namespace: &str, end: Option<StatusReason>)
+    -> Result<(), ProfileError>;
 
     /// The namespaces in a list.
     fn listed(&self, list: NamespaceList) -> BTreeSet<String>;
@@ -65,6 +81,24 @@ impl Settings for Profile {
 
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError> {
         write(self, RELAY, &relay)
+    }
+
+    fn group_end(&self, namespace: &str) -> Option<StatusReason> {
+        let ends: BTreeMap<String, StatusReason> = read(self, ENDED_GROUPS)?;
+        ends.get(namespace).copied()
+    }
+
+    fn set_group_end(
+        &self,
+        namespace: &str,
+        end: Option<StatusReason>,
+    ) -> Result<(), ProfileError> {
+        let mut ends: BTreeMap<String, StatusReason> = read(self, ENDED_GROUPS).unwrap_or_default();
+        match end {
+            Some(end) => drop(ends.insert(namespace.to_owned(), end)),
+            None => drop(ends.remove(namespace)),
+        }
+        write(self, ENDED_GROUPS, &ends)
     }
 
     fn listed(&self, list: NamespaceList) -> BTreeSet<String> {

@@ -103,7 +103,7 @@ pub struct GroupView {
     pub name: String,
     /// Where this device stands in the group.
     pub status: GroupStatus,
-    /// What led there, as far as it happened while the app was running.
+    /// What led there last.
     pub status_reason: Option<StatusReason>,
     /// Whether the relay is reached.
     pub connection: ConnectionView,
@@ -135,7 +135,9 @@ pub struct GroupView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum GroupStatus {
-    /// In no group yet.
+    /// Started here, and no other device was admitted yet: there is nobody to write to.
+    New,
+    /// Not in the group any more; what was written stays readable.
     NotJoined,
     /// Has asked to be admitted.
     PendingJoin,
@@ -148,7 +150,7 @@ pub enum GroupStatus {
 }
 
 /// What changed a device's place in a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub enum StatusReason {
     /// It started the group.

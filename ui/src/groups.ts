@@ -35,6 +35,11 @@ export function groupName(group: GroupView): string {
   return others.length > 0 ? others.join(", ") : t("group-unnamed");
 }
 
+/** Whether a device can be brought into the group: also into one that is still empty. */
+export function canPair(group: GroupView): boolean {
+  return group.status === "member" || group.status === "new";
+}
+
 /** Whether a sentence about the connection is good news, a wait or a trouble. */
 export type Mood = "good" | "waiting" | "trouble" | "ended";
 
@@ -74,7 +79,7 @@ function endedKey(reason: GroupView["statusReason"]): string {
 /** The line under a group's name in the list: only trouble is worth more than its size. */
 export function groupLine(group: GroupView): string {
   if (isJoining(group)) return t("status-joining");
-  if (group.status !== "member") return connectionSentence(group);
+  if (!canPair(group)) return connectionSentence(group);
   const { state } = group.connection;
   if (state === "connected") return t("group-devices", { count: memberCount(group) });
   if (state === "connecting") return t("connection-short-connecting");

@@ -14,6 +14,7 @@ use sealpost_engine::engine::Engine;
 use sealpost_protocol::message_id::MessageId;
 
 use super::{Controller, Shared};
+use crate::settings::Settings as _;
 use crate::view::{MessagesChanged, StatusReason};
 
 /// The shortest time between two views.
@@ -88,18 +89,36 @@ impl Controller {
                     .or_default()
                     .add_id(id);
             }
-            Event::StatusChanged { reason, .. } => {
-                if let Some(group) = state.groups.get_mut(group) {
-                    group.status_reason = reason.map(StatusReason::from);
-                }
+            Event::StatusChanged {
+                reason: Some(reason),
+                ..
+            } => {
+                drop(state);
+                return self.note_status_reason(group, reason.into());
             }
-            Event::MembersChanged(_)
+            Event::StatusChanged { reason: None, .. }
+            | Event::MembersChanged(_)
             | Event::JoinRequested(_)
             | Event::ConnectionChanged(_)
             | Event::AdmissionDropped { .. }
             | Event::PairingChanged => {}
         }
         drop(state);
+        self.changed();
+    }
+
+    /// Keeps what changed this device's place in a group; its end is known after a restart
+    /// too, because the engine then says no more than that the device is in no group.
+    fn note_status_reason(&self, group: &str, reason: StatusReason) {
+        let mut state = self.state();
+        if let Some(group) = state.groups.get_mut(group) {
+            group.status_reason = Some(reason);
+        }
+        let profile = state.profile.clone();
+        drop(state);
+        let end = Some(reason).filter(|reason| reason.is_end());
+        // What can't be kept is still shown until the app ends.
+        let _ = profile.map(|profile| profile.set_group_end(group, end));
         self.changed();
     }
 
@@ -126,6 +145,16 @@ impl Controller {
             }
         }
         from
+    }
+}
+
+impl StatusReason {
+    /// Whether the device was in the group before and isn't any more.
+    fn is_end(self) -> bool {
+        match self {
+            Self::Left | Self::Removed | Self::Destroyed | Self::StoreReset => true,
+            Self::Created | Self::Joined => false,
+        }
     }
 }
 

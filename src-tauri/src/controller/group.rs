@@ -48,11 +48,12 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(engine: Engine) -> Self {
+    /// Takes up a group; `status_reason` is what ended it in an earlier run.
+    pub(super) fn new(engine: Engine, status_reason: Option<StatusReason>) -> Self {
         Self {
             engine,
             pairing_closed: None,
-            status_reason: None,
+            status_reason,
             drawn_code: None,
         }
     }

@@ -18,7 +18,7 @@ use super::{Controller, Stage, State};
 use crate::view::{
     AppView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView,
     JoinRequestView, JoinView, KeychainView, MemberView, PairingView, RelayState, Screen,
-    VersionsView,
+    StatusReason, VersionsView,
 };
 use crate::window::{TrayStatus, TrayView};
 
@@ -150,7 +150,7 @@ fn group_view(
     GroupView {
         id,
         name: engine.label().unwrap_or_default(),
-        status: engine.status().into(),
+        status: group_status(engine.status(), group.status_reason, counted),
         status_reason: group.status_reason,
         connection: connection_view(engine),
         relay_host: relay
@@ -242,14 +242,15 @@ fn connect_reason(failure: ConnectFailure) -> Option<ConnectReason> {
     }
 }
 
-impl From<Status> for GroupStatus {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::NotJoined => Self::NotJoined,
-            Status::PendingJoin => Self::PendingJoin,
-            Status::Member => Self::Member,
-            Status::Leaving => Self::Leaving,
-            Status::Destroying => Self::Destroying,
-        }
+/// A device that is in no group either has started this one and admitted nobody yet, or was
+/// in it before.
+fn group_status(status: Status, reason: Option<StatusReason>, counted: &Counted) -> GroupStatus {
+    match status {
+        Status::NotJoined if reason.is_none() && counted.last_position == 0 => GroupStatus::New,
+        Status::NotJoined => GroupStatus::NotJoined,
+        Status::PendingJoin => GroupStatus::PendingJoin,
+        Status::Member => GroupStatus::Member,
+        Status::Leaving => GroupStatus::Leaving,
+        Status::Destroying => GroupStatus::Destroying,
     }
 }

@@ -104,7 +104,7 @@ impl Controller {
         })
         .await?;
         let name = namespace.as_str().to_owned();
-        let group = Group::new(engine.clone());
+        let group = Group::new(engine.clone(), profile.group_end(&name));
         self.state().groups.insert(name.clone(), group);
         self.listen(&name, &engine);
         self.changed();

@@ -3,4 +3,4 @@
 /**
  * Where this device stands in a group.
  */
-export type GroupStatus = "notJoined" | "pendingJoin" | "member" | "leaving" | "destroying";
+export type GroupStatus = "new" | "notJoined" | "pendingJoin" | "member" | "leaving" | "destroying";

@@ -24,7 +24,7 @@ name: string,
  */
 status: GroupStatus, 
 /**
- * What led there, as far as it happened while the app was running.
+ * What led there last.
  */
 statusReason: StatusReason | null, 
 /**

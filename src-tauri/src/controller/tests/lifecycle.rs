@@ -1,5 +1,5 @@
 use super::*;
-use crate::view::{ConnectionState, GroupStatus, Screen};
+use crate::view::{ConnectionState, GroupStatus, Screen, StatusReason};
 use crate::window::TrayStatus;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -37,7 +37,7 @@ async fn a_fresh_profile_asks_for_a_name_and_starts_a_group_in_one_step() {
     assert_eq!(view.screen, Screen::Ready);
     assert_eq!(view.device_name, "Laptop");
     let started = find(&view, &group);
-    assert_eq!(started.status, GroupStatus::NotJoined);
+    assert_eq!(started.status, GroupStatus::New);
     assert_eq!(
         (started.name.as_str(), started.relay_host.as_str()),
         ("My devices", "127.0.0.1")
@@ -146,4 +146,35 @@ async fn quitting_gives_everything_back() {
         late.map(|error| error.code),
         Some(AppErrorCode::GroupUnknown)
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_device_still_knows_it_after_a_restart() {
+    let pair = Pair::new().await;
+    let phone_id = pair.phone.group(&pair.phone_group).await.me.id;
+    let engine = pair.laptop.controller.engine(&pair.laptop_group).unwrap();
+    let phone_id = engine
+        .members()
+        .into_iter()
+        .find(|one| one.id.as_str() == phone_id);
+    engine
+        .remove(phone_id.expect("it is a member").id)
+        .await
+        .unwrap();
+    let Pair {
+        phone,
+        phone_group,
+        _data: data,
+        laptop: _laptop,
+        ..
+    } = pair;
+    let is_removed = |group: &GroupView| {
+        group.status == GroupStatus::NotJoined && group.status_reason == Some(StatusReason::Removed)
+    };
+    phone
+        .window
+        .until("removed", |view| group_is(view, &phone_group, is_removed))
+        .await;
+    let phone = phone.restart(data.path(), "phone").await;
+    assert!(is_removed(&phone.group(&phone_group).await));
 }
