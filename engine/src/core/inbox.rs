@@ -306,3 +306,6 @@ pub(super) fn raise(issue: DeliveryIssue, now_ms: u64, step: &mut Step) {
     });
     step.effects.push(Effect::Raise(issue));
 }
+
+#[cfg(test)]
+mod tests;

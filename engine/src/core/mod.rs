@@ -25,6 +25,8 @@ mod outbox;
 mod pairing;
 #[cfg(test)]
 pub(crate) mod rig;
+#[cfg(test)]
+mod simulation;
 pub mod status;
 pub mod step;
 pub mod timing;

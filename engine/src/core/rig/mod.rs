@@ -8,5 +8,5 @@ mod shell;
 mod store;
 
 pub(crate) use post::Post;
-pub(crate) use shell::{Rig, SECOND_MS, acknowledged, issues, pushes, words};
+pub(crate) use shell::{Rig, SECOND_MS, START_MS, acknowledged, issues, pushes, words};
 pub(crate) use store::Store;

@@ -30,14 +30,18 @@ impl Rig {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let secrets = DeviceSecrets::generate(&mut rng);
         let name = DeviceName::clean(name, &secrets.keys().signing);
-        let store = Store::new(secrets, name);
+        Self::with_store(seed, Store::new(secrets, name))
+    }
+
+    /// A device that goes on from a store.
+    pub(crate) fn with_store(seed: u64, store: Store) -> Self {
         let device = Device::restore(store.snapshot(), Settings::default(), START_MS)
-            .expect("a fresh store is consistent");
+            .expect("a store is consistent after every commit");
         let mut rig = Self {
             store,
             device,
             now_ms: START_MS,
-            rng,
+            rng: ChaCha8Rng::seed_from_u64(seed),
             session: SessionId(0),
             last_blob: 0,
         };

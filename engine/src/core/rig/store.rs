@@ -33,6 +33,8 @@ pub(crate) struct Store {
     pub(crate) issues: Vec<DeliveryIssue>,
     pub(crate) held: BTreeMap<[u8; 32], HeldBlob>,
     pub(crate) membership: Option<MembershipSnapshot>,
+    /// Rows that were asked for again: the dedup table should have prevented it.
+    pub(crate) repeats: usize,
     /// Makes every look-up fail.
     pub(crate) is_broken: bool,
 }
@@ -55,6 +57,7 @@ impl Store {
             issues: Vec::new(),
             held: BTreeMap::new(),
             membership: None,
+            repeats: 0,
             is_broken: false,
         }
     }
@@ -179,6 +182,7 @@ impl Store {
     }
 
     fn store(&mut self, row: NewMessage) {
+        self.repeats += self.rows.iter().filter(|known| known.id == row.id).count();
         let is_known = self.rows.iter().any(|known| {
             known.id == row.id
                 || (known.author == row.author

@@ -1,0 +1,72 @@
+//! Whole devices and a relay in one thread, under every fault a network and a crash can bring.
+//!
+//! One history is one seed: the same seed gives the same run. Messages are lost, repeated and
+//! late, answers and acknowledgements get lost, sessions break, the relay refuses, handlers
+//! fail, and devices stop before a commit, after it, and between two effects. Then the faults
+//! end, and what was promised has to be true.
+//!
+//! `SEALPOST_HISTORIES=n` runs more histories, `SEALPOST_SEED=n` repeats one.
+
+mod relay;
+mod world;
+
+use world::{Faults, World};
+
+/// Histories in a normal test run, for each setting.
+const HISTORIES: u64 = 300;
+
+fn run(first_seed: u64, members: usize, newcomers: usize, faults: &Faults) {
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|text| text.parse::<u64>().ok())
+    };
+    let seeds = match number("SEALPOST_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => first_seed..first_seed + number("SEALPOST_HISTORIES").unwrap_or(HISTORIES),
+    };
+    for seed in seeds {
+        let history = std::panic::catch_unwind(|| {
+            let mut world = World::new(seed, members, newcomers, *faults);
+            world.run(150);
+            world.settle();
+            world.check();
+        });
+        if let Err(failure) = history {
+            println!("history failed: SEALPOST_SEED={seed}");
+            std::panic::resume_unwind(failure);
+        }
+    }
+}
+
+#[test]
+fn two_devices_under_every_fault() {
+    run(1, 2, 0, &Faults::ALL);
+}
+
+#[test]
+fn three_devices_under_every_fault() {
+    run(100_000, 3, 0, &Faults::ALL);
+}
+
+#[test]
+fn a_third_device_joins_under_every_fault() {
+    run(200_000, 2, 1, &Faults::ALL);
+}
+
+#[test]
+fn two_devices_join_at_once_without_crashes() {
+    run(300_000, 2, 2, &Faults::NO_CRASHES);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_history() {
+    let history = || {
+        let mut world = World::new(7, 2, 1, Faults::ALL);
+        world.keep_log();
+        world.run(150);
+        world.settle();
+        world.log().to_vec()
+    };
+    assert_eq!(history(), history());
+}
