@@ -112,8 +112,8 @@ impl Actor {
         self.revive();
         let mut answers = Vec::new();
         let mut next = first;
-        for _ in 0..INPUTS_AT_ONCE_MAX {
-            let Some(input) = next else { break };
+        let mut taken = 0;
+        while let Some(input) = next {
             match input {
                 Input::Abandon => return Some(End { closed: None }),
                 Input::Close(closed) => {
@@ -134,7 +134,10 @@ impl Actor {
                 Input::IssueListener => self.tell_issues(),
                 input => answers.extend(self.feed(input)),
             }
-            next = self.inputs.try_recv().ok();
+            taken += 1;
+            // One that is taken out of the channel is lost unless it is fed, too.
+            let has_room = taken < INPUTS_AT_ONCE_MAX;
+            next = has_room.then(|| self.inputs.try_recv().ok()).flatten();
         }
         let now_ms = self.clock.now_ms();
         if self
