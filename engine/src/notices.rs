@@ -11,7 +11,7 @@
 //!   waits, so that a listener that is slow or not there yet costs a bounded amount of memory.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::mem::discriminant;
+use std::mem::{discriminant, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -125,6 +125,14 @@ impl Shared {
                 tracing::error!("a listener panicked");
             }
         }
+        // What the listeners hold, perhaps the group itself, is let go.
+        let mut state = self.lock();
+        let (events, issues) = (
+            take(&mut state.event_listeners),
+            take(&mut state.issue_listeners),
+        );
+        drop(state);
+        drop((events, issues));
     }
 
     /// Waits for something to tell; `None` when nothing will come any more.
@@ -236,7 +244,7 @@ mod tests {
         notices.tell(Event::ConnectionChanged(Connection::Connected));
         let (told, tells) = mpsc::channel();
         let _subscription = notices.listen(move |event| told.send(event).unwrap());
-        let mut next = || tells.recv_timeout(SOON).unwrap();
+        let next = || tells.recv_timeout(SOON).unwrap();
         assert!(matches!(
             next(),
             Event::StatusChanged {

@@ -49,6 +49,10 @@ impl Store {
     }
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "a flat dispatcher: one arm per change"
+)]
 fn write(
     transaction: &Transaction<'_>,
     change: &Change,

@@ -25,6 +25,8 @@ mod issues;
 mod membership;
 mod restore;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 use std::fs;
 use std::path::Path;
@@ -77,6 +79,10 @@ impl Store {
             DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
             true,
         )?;
+        // Its own log would go to the standard error of whoever uses this crate.
+        connection
+            .pragma_update(None, "cipher_log_level", "NONE")
+            .map_err(fault)?;
         connection
             .key(None::<&str>, key_text(key).as_bytes(), false)
             .map_err(fault)?;
