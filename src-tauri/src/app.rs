@@ -21,7 +21,7 @@ use crate::desktop::{Desktop, PRODUCT_NAME};
 use crate::options::{IDENTIFIER, Options};
 use crate::tray::TrayChoice;
 use crate::view::{RelayState, SetRelayRunning};
-use crate::{log, rendering};
+use crate::{local_address, log, rendering};
 
 /// Runs the app until it is quit.
 ///
@@ -90,6 +90,7 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
         data_dir,
         profile: options.profile.clone(),
         relay_host: options.relay_host.clone(),
+        local_addresses: Arc::new(local_address::reachable),
         usual_ports: (limit::RECEIVE_PORT, limit::PUSH_PORT),
         suggested_device_name: suggested_device_name(),
         keychain: Arc::new(KeychainStore::new()),

@@ -58,6 +58,8 @@ pub struct Setup {
     pub profile: String,
     /// What invitations name as this computer; the best address of its network if nothing.
     pub relay_host: Option<String>,
+    /// Finds the addresses at which other devices can reach this computer, best first.
+    pub local_addresses: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
     /// The receive and push ports that the relay on this computer takes at first, if no other
     /// program has them; zero for free ones.
     pub usual_ports: (u16, u16),

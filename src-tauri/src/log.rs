@@ -17,10 +17,15 @@ const OWN_CRATES: [&str; 4] = [
     "sealpost_relay",
 ];
 
+/// What is written at a level.
+pub fn filter(level: LogLevel) -> EnvFilter {
+    EnvFilter::new(directives(level))
+}
+
 /// Starts writing.
 pub fn start(level: LogLevel) {
     let subscriber = tracing_subscriber::fmt()
-        .with_env_filter(EnvFilter::new(directives(level)))
+        .with_env_filter(filter(level))
         .with_writer(io::stderr)
         .with_ansi(false)
         .finish();

@@ -7,12 +7,14 @@
 //! Building the icon needs a system library that may be missing, and the crate below panics
 //! then. That panic ends here, and the app goes on without a tray.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fluent_bundle::FluentArgs;
+use tauri::image::Image;
 use tauri::menu::{CheckMenuItem, Menu, MenuEvent, MenuItem, PredefinedMenuItem};
 use tauri::tray::{TrayIcon, TrayIconBuilder};
-use tauri::{AppHandle, Wry};
+use tauri::{AppHandle, Wry, include_image};
 
 use crate::catalogue::Catalogue;
 use crate::desktop::PRODUCT_NAME;
@@ -46,9 +48,16 @@ impl TrayChoice {
     }
 }
 
+/// The icon while the relay on this computer is off.
+const PLAIN_ICON: Image<'_> = include_image!("icons/tray.png");
+
+/// The icon while it is on.
+const RELAY_ICON: Image<'_> = include_image!("icons/tray-relay-on.png");
+
 /// The icon and the parts of its menu that change.
 pub struct Tray {
     icon: TrayIcon<Wry>,
+    shows_relay: AtomicBool,
     status: MenuItem<Wry>,
     relay: CheckMenuItem<Wry>,
 }
@@ -60,7 +69,11 @@ impl Tray {
         catalogue: &Catalogue,
         on_choice: impl Fn(TrayChoice) + Send + Sync + 'static,
     ) -> Option<Self> {
+        let hook = panic::take_hook();
+        // A missing library is no fault of ours that anybody should read a trace of.
+        panic::set_hook(Box::new(|_| {}));
         let built = catch_unwind(AssertUnwindSafe(|| Self::build(app, catalogue, on_choice)));
+        panic::set_hook(hook);
         match built {
             Ok(Ok(tray)) => Some(tray),
             Ok(Err(_)) | Err(_) => {
@@ -91,7 +104,8 @@ impl Tray {
         ];
         let menu = Menu::with_items(app, &items)?;
         menu.append_items(&[&line()?, &quit])?;
-        let mut builder = TrayIconBuilder::with_id(ICON_ID)
+        let builder = TrayIconBuilder::with_id(ICON_ID)
+            .icon(PLAIN_ICON)
             .menu(&menu)
             .tooltip(PRODUCT_NAME)
             .show_menu_on_left_click(true)
@@ -100,11 +114,9 @@ impl Tray {
                     on_choice(choice);
                 }
             });
-        if let Some(icon) = app.default_window_icon() {
-            builder = builder.icon(icon.clone());
-        }
         Ok(Self {
             icon: builder.build(app)?,
+            shows_relay: AtomicBool::new(false),
             status,
             relay,
         })
@@ -113,11 +125,26 @@ impl Tray {
     /// Brings the menu up to date. To be called on the main thread.
     pub fn update(&self, view: TrayView, catalogue: &Catalogue) {
         let text = status_text(catalogue, view.status);
-        // A menu that can't be changed is one that is going away.
-        let _ = self.icon.set_tooltip(Some(&text));
-        let _ = self.status.set_text(text);
-        let _ = self.relay.set_checked(view.relay_on);
-        let _ = self.relay.set_enabled(view.relay_ready);
+        // A menu that can't be changed is one that is going away. What it shows is compared,
+        // because a click has moved the tick already, whatever came of it.
+        if self.status.text().ok().as_ref() != Some(&text) {
+            let _ = self.icon.set_tooltip(Some(&text));
+            let _ = self.status.set_text(text);
+        }
+        if self.relay.is_checked().ok() != Some(view.relay_on) {
+            let _ = self.relay.set_checked(view.relay_on);
+        }
+        if self.relay.is_enabled().ok() != Some(view.relay_ready) {
+            let _ = self.relay.set_enabled(view.relay_ready);
+        }
+        if self.shows_relay.swap(view.relay_on, Ordering::Relaxed) != view.relay_on {
+            let icon = if view.relay_on {
+                RELAY_ICON
+            } else {
+                PLAIN_ICON
+            };
+            let _ = self.icon.set_icon(Some(icon));
+        }
     }
 }
 

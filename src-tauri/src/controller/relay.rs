@@ -143,30 +143,42 @@ impl Controller {
         self.changed();
     }
 
-    /// Takes over the numbers and addresses that changed, and moves the groups that were
-    /// started on this relay to the present address.
-    pub(super) async fn refresh_relay(&self) {
-        let addresses = blocking(local_address::reachable).await.unwrap_or_default();
-        {
-            let mut state = self.state();
-            let slot = &mut state.relay;
-            let SlotState::On(relay) = &slot.state else {
-                return;
-            };
-            let numbers = relay.numbers();
-            if slot.numbers == numbers && slot.addresses == addresses {
-                return;
-            }
+    /// Takes over the running relay's numbers, if they changed.
+    pub(super) fn refresh_numbers(&self) {
+        let mut state = self.state();
+        let slot = &mut state.relay;
+        let SlotState::On(relay) = &slot.state else {
+            return;
+        };
+        let numbers = relay.numbers();
+        if slot.numbers != numbers {
             slot.numbers = numbers;
-            slot.addresses = addresses;
+            drop(state);
+            self.changed();
         }
-        self.follow_address().await;
-        self.changed();
     }
 
-    /// A new address of this computer reaches the groups on it at once; the other devices
-    /// have to be told by a new invitation until relays are announced.
-    async fn follow_address(&self) {
+    /// Takes over the addresses of this computer, if they changed while the relay runs.
+    pub(super) async fn refresh_addresses(&self) {
+        if self.state().relay.public_key().is_none() {
+            return;
+        }
+        let addresses = self.local_addresses().await;
+        let before = std::mem::replace(&mut self.state().relay.addresses, addresses.clone());
+        if before != addresses {
+            self.follow_address().await;
+            self.changed();
+        }
+    }
+
+    async fn local_addresses(&self) -> Vec<String> {
+        let find = Arc::clone(&self.shared.setup.local_addresses);
+        blocking(move || find()).await.unwrap_or_default()
+    }
+
+    /// Moves the groups that were started on this relay to its present address. The other
+    /// devices have to be told by a new invitation until relays are announced.
+    pub(super) async fn follow_address(&self) {
         let Ok((profile, _)) = self.opened() else {
             return;
         };
@@ -254,7 +266,7 @@ impl Controller {
             relay.stop().await;
             return Err(error.into());
         }
-        let addresses = blocking(local_address::reachable).await.unwrap_or_default();
+        let addresses = self.local_addresses().await;
         Ok((relay, settings, addresses))
     }
 

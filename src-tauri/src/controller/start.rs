@@ -59,6 +59,7 @@ impl Controller {
             }
         }
         self.finish_start();
+        self.follow_address().await;
     }
 
     /// Without its keys no group is usable, and a part of them is worse than none.

@@ -3,6 +3,7 @@
 
 mod keychain;
 mod lifecycle;
+mod log;
 mod pairing;
 mod relay;
 
@@ -30,6 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A window that records what it was told.
 struct RecordedWindow {
     view: watch::Sender<Option<AppView>>,
+    views: AtomicUsize,
     rows: watch::Sender<Option<MessagesChanged>>,
     tray: Mutex<Option<TrayView>>,
     has_tray: AtomicBool,
@@ -42,6 +44,7 @@ impl RecordedWindow {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             view: watch::Sender::new(None),
+            views: AtomicUsize::new(0),
             rows: watch::Sender::new(None),
             tray: Mutex::new(None),
             has_tray: AtomicBool::new(true),
@@ -65,6 +68,7 @@ impl RecordedWindow {
 
 impl Window for RecordedWindow {
     fn emit_view(&self, view: &AppView) {
+        self.views.fetch_add(1, Ordering::SeqCst);
         self.view.send_replace(Some(view.clone()));
     }
 
@@ -127,11 +131,24 @@ struct App {
 impl App {
     /// Starts the app on a profile.
     async fn start(data_dir: &Path, profile: &str, keychain: &Arc<MemoryStore>) -> Self {
+        let network = Arc::new(Mutex::new(vec!["127.0.0.1".to_owned()]));
+        Self::start_in_network(data_dir, profile, keychain, &network).await
+    }
+
+    /// Starts the app on a computer with some addresses.
+    async fn start_in_network(
+        data_dir: &Path,
+        profile: &str,
+        keychain: &Arc<MemoryStore>,
+        network: &Arc<Mutex<Vec<String>>>,
+    ) -> Self {
+        let network = Arc::clone(network);
         let (window, clock) = (RecordedWindow::new(), Arc::new(MovedClock::default()));
         let controller = Controller::new(Setup {
             data_dir: data_dir.to_owned(),
             profile: profile.to_owned(),
-            relay_host: Some("127.0.0.1".to_owned()),
+            relay_host: None,
+            local_addresses: Arc::new(move || network.lock().unwrap().clone()),
             usual_ports: (0, 0),
             suggested_device_name: "Computer".to_owned(),
             keychain: Arc::<MemoryStore>::clone(keychain),

@@ -12,6 +12,9 @@ use super::{Controller, Shared};
 /// How often it is looked.
 const INTERVAL: Duration = Duration::from_secs(1);
 
+/// How many looks there are between two at the addresses of this computer.
+const LOOKS_PER_ADDRESSES: u32 = 5;
+
 /// A jump of the clock by more than this means that the computer slept.
 const SLEPT_MS: u64 = 30_000;
 
@@ -20,24 +23,27 @@ pub(super) async fn run(app: Weak<Shared>) {
     let mut ticks = tokio::time::interval(INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut last_ms = None;
-    loop {
+    for look in (0..LOOKS_PER_ADDRESSES).cycle() {
         ticks.tick().await;
         let Some(shared) = app.upgrade() else { return };
         let controller = Controller { shared };
         let now_ms = controller.now_ms();
         let slept = last_ms.is_some_and(|last| now_ms.saturating_sub(last) > SLEPT_MS);
         last_ms = Some(now_ms);
-        controller.look_around(slept).await;
+        controller.look_around(slept, look == 0).await;
     }
 }
 
 impl Controller {
-    async fn look_around(&self, slept: bool) {
+    async fn look_around(&self, slept: bool, with_addresses: bool) {
         if slept {
             self.wake_engines();
         }
         self.close_expired_windows().await;
-        self.refresh_relay().await;
+        self.refresh_numbers();
+        if slept || with_addresses {
+            self.refresh_addresses().await;
+        }
     }
 
     /// After a sleep the connections are dead and the timers late.

@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use super::*;
 use crate::view::{ConnectionState, GroupStatus, Screen, StatusReason};
 use crate::window::TrayStatus;
@@ -177,4 +179,24 @@ async fn a_removed_device_still_knows_it_after_a_restart() {
         .await;
     let phone = phone.restart(data.path(), "phone").await;
     assert!(is_removed(&phone.group(&phone_group).await));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_changes_become_few_views() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.window
+        .until("the first screen", |view| view.screen == Screen::FirstStart)
+        .await;
+    let (before, began) = (app.window.views.load(Ordering::SeqCst), Instant::now());
+    for _ in 0..2_000 {
+        app.controller.changed();
+        tokio::task::yield_now().await;
+    }
+    let told = app.window.views.load(Ordering::SeqCst) - before;
+    let allowed = began.elapsed().as_millis() / 50 + 2;
+    assert!(
+        told as u128 <= allowed,
+        "{told} views where {allowed} are allowed"
+    );
 }

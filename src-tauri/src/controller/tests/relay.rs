@@ -154,3 +154,41 @@ async fn a_group_can_use_the_relay_of_somebody_else() {
     assert_eq!(view.relay.state, RelayState::Off);
     assert!(!find(&view, &group).relay_is_here);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_follows_the_address_of_its_computer() {
+    let data = tempfile::tempdir().unwrap();
+    let keychain = Arc::new(MemoryStore::new());
+    let network = Arc::new(Mutex::new(vec!["127.0.0.1".to_owned()]));
+    let app = App::start_in_network(data.path(), "default", &keychain, &network).await;
+    let group = app.start_group().await;
+    let is_at = |view: &AppView, host: &str| {
+        group_is(view, &group, |group| {
+            group.relay_host == host && group.connection.state == ConnectionState::Connected
+        })
+    };
+    app.window
+        .until("connected", |view| is_at(view, "127.0.0.1"))
+        .await;
+    *network.lock().unwrap() = vec!["127.0.0.2".to_owned(), "127.0.0.3".to_owned()];
+    let view = app
+        .window
+        .until("the new one", |view| is_at(view, "127.0.0.2"))
+        .await;
+    assert_eq!(view.relay.addresses, ["127.0.0.2", "127.0.0.3"]);
+    assert!(app.link(&group).await.contains("@127.0.0.2:"));
+
+    app.controller.quit().await;
+    *network.lock().unwrap() = vec!["127.0.0.4".to_owned()];
+    let app = App::start_in_network(data.path(), "default", &keychain, &network).await;
+    app.window
+        .until("after a restart", |view| is_at(view, "127.0.0.4"))
+        .await;
+
+    // Without any network it stays: there is nothing better.
+    network.lock().unwrap().clear();
+    app.window
+        .until("no network", |view| view.relay.addresses.is_empty())
+        .await;
+    assert_eq!(app.group(&group).await.relay_host, "127.0.0.4");
+}
