@@ -2,6 +2,7 @@
 // what the person has begun to write. Owns no rule of pairing or delivery; whatever can
 // be asked of the app is asked of it.
 
+import { tick } from "svelte";
 import type { Api } from "./api";
 import { asAppError } from "./api";
 import type { AppError } from "./bindings/AppError";
@@ -101,6 +102,15 @@ export class Desk {
   /** Opens or closes the column at the side. */
   toggle(panel: Panel): void {
     this.panel = this.panel === panel ? null : panel;
+  }
+
+  /** Closes the column at the side and goes back to what opened it. */
+  closePanel(): void {
+    const opener = `open-${this.panel}`;
+    this.panel = null;
+    void tick().then(() => {
+      if (document.activeElement === document.body) document.getElementById(opener)?.focus();
+    });
   }
 
   showRelay(): void {

@@ -10,6 +10,8 @@ export type TextArgs = Record<string, FluentVariable>;
 
 const catalogues: Record<string, string> = { de: german, en: english };
 const FALLBACK = "en";
+/** Fluent keeps the direction of what it inserts apart; numbers need no such marks. */
+const ISOLATED_NUMBER = /\u2068([\d.,\u00a0\u202f]+)\u2069/g;
 
 let language = FALLBACK;
 let bundle = readCatalogue(FALLBACK);
@@ -134,7 +136,7 @@ function find(from: FluentBundle, key: string, args?: TextArgs): string | null {
   const errors: Error[] = [];
   const text = from.formatPattern(pattern, args ?? null, errors);
   if (errors.length > 0 && args !== undefined) console.error(key, errors[0]?.message);
-  return text;
+  return text.replace(ISOLATED_NUMBER, "$1");
 }
 
 function missing(key: string): string {

@@ -13,7 +13,9 @@ import codeSvg from "./code.svg?raw";
 import { messagesInEveryState, onRelay, sampleMessages } from "./messages";
 import { group, joiningGroup, member, otherWords, relayOff, relayOn, sceneView, words } from "./view";
 
-const LINK = `${relayOn.addresses[0] ?? ""}#ts1_q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8BI0Vni`;
+const LINK = `${relayOn.addresses[0] ?? ""}#tsp1_e06Qm75__kTEZaIgA31gjuNYl9Me-XLwf3SJLLD3PxOgmqX0emdZgC_5VfjcLSoUpcmdI76X-GQSf_k4NFWk8Lu7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7Y2K1ZA`;
+/** The size of samples/code.svg without its border. */
+const CODE_MODULES = 61;
 const CODE_LIFE_MS = 10 * 60_000;
 
 type Args = Record<string, unknown>;
@@ -30,6 +32,9 @@ export class SampleApp implements Channel {
   view: AppView;
   readonly messages = new Map<string, MessageView[]>();
   readonly copied: string[] = [];
+  /** What the sample code says, for those who read it off a screenshot. */
+  readonly codeText = LINK;
+  readonly codeModules = CODE_MODULES;
   readonly #handlers = new Map<string, (payload: unknown) => void>();
   readonly #commands: Record<string, (args: Args) => unknown>;
 
@@ -225,13 +230,13 @@ export class SampleApp implements Channel {
 function readInvitation(raw: string): InvitationPreview {
   const text = raw.replace(/[\s<>"]/g, "");
   if (text === "") throw error("invitation-invalid", { part: "empty" });
-  if (text.startsWith("ts1_")) return { relayHost: null, relayText: null, needsRelay: true };
+  if (text.startsWith("tsp1_")) return { relayHost: null, relayText: null, needsRelay: true };
   if (!text.toLowerCase().startsWith("trueseal://")) throw error("invitation-invalid", { part: "scheme" });
   const [address = "", token] = text.split("#");
-  if (token === undefined || !token.startsWith("ts1_")) throw error("invitation-invalid", { part: "token" });
+  if (token === undefined || !token.startsWith("tsp1_")) throw error("invitation-invalid", { part: "token" });
   const host = /@([^:/?]+)/.exec(address)?.[1];
   if (host === undefined) throw error("invitation-invalid", { part: "host" });
-  return { relayHost: host, relayText: address, needsRelay: false, relayWords: "7b0c 3f5a 9e2d 4816" };
+  return { relayHost: host, relayText: address, needsRelay: false, relayWords: "38ab 664b d86f 77d7" };
 }
 
 function readImage(bytesBase64: string): { text: string } {

@@ -48,7 +48,7 @@ export const relayOff: RelayView = {
   failure: null,
 };
 
-const key = "7b0c3f5a9e2d4816b3c7d0e1f2a495867c8d9eafb0c1d2e3f405162738495a6b";
+const key = "38ab664bd86f77d7e66bdd9ae0792913a94fd8b33a1260027e4b46c1f4884c67";
 
 export const relayOn: RelayView = {
   state: "on",

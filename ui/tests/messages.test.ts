@@ -1,0 +1,158 @@
+// The message list with 10,000 messages: few rows drawn, and nothing ever jumps.
+
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { at, openGroup, play, settled, useWindows } from "./fixture";
+
+const open = useWindows();
+const ROWS_MAX = 120;
+
+function scroll(page: Page, byPx: number): Promise<void> {
+  return at(page, "messages").evaluate((list, by) => {
+    list.scrollTop += by;
+  }, byPx);
+}
+
+/** How far the list is from its end. */
+function distanceToEnd(page: Page): Promise<number> {
+  return at(page, "messages").evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
+}
+
+/** The row in the middle of the visible part, and where it stands. */
+function middle(page: Page): Promise<{ id: string; top: number }> {
+  return at(page, "messages").evaluate((list) => {
+    const box = list.getBoundingClientRect();
+    const rows = [...list.querySelectorAll<HTMLElement>("[data-message-id]")];
+    const row = rows.find((one) => one.getBoundingClientRect().bottom > box.top + box.height / 2);
+    return { id: row?.dataset["messageId"] ?? "", top: row?.getBoundingClientRect().top ?? 0 };
+  });
+}
+
+function topOf(page: Page, id: string): Promise<number> {
+  return page.locator(`[data-message-id="${id}"]`).evaluate((row) => row.getBoundingClientRect().top);
+}
+
+async function openMany(): Promise<Page> {
+  const page = await open();
+  await openGroup(page, "many");
+  await page.locator('[data-position="10000"]').waitFor();
+  await settled(page);
+  return page;
+}
+
+describe("a list of 10,000 messages", () => {
+  it("opens at its end with few rows drawn", async () => {
+    const page = await openMany();
+    expect(await distanceToEnd(page)).toBeLessThan(2);
+    expect(await at(page, "message").count()).toBeLessThan(ROWS_MAX);
+  });
+
+  it("is read backwards without a jump, a gap or a double", async () => {
+    const page = await openMany();
+    const seen = new Set<number>();
+    for (let step = 0; step < 60; step += 1) {
+      await scroll(page, -400);
+      const held = await middle(page);
+      await settled(page);
+      await settled(page);
+      expect(Math.abs((await topOf(page, held.id)) - held.top)).toBeLessThan(3);
+      const drawn = await at(page, "message").evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset["position"])));
+      expect(drawn.length).toBeLessThan(ROWS_MAX);
+      expect(drawn).toEqual(drawn.map((_, index) => (drawn[0] ?? 0) + index));
+      for (const position of drawn) seen.add(position);
+    }
+    const oldest = Math.min(...seen);
+    expect(seen.size).toBe(10_000 - oldest + 1);
+    expect(oldest).toBeLessThan(9_850);
+  });
+
+  it("holds the row that is read while 2,000 arrive, and offers the way to them", async () => {
+    const page = await openMany();
+    await scroll(page, -3_000);
+    await settled(page);
+    const held = await middle(page);
+    await play(page, "receive", "many", "Fresh", 2_000);
+    await page.getByText("2,000 new messages").waitFor();
+    await settled(page);
+    expect(Math.abs((await topOf(page, held.id)) - held.top)).toBeLessThan(3);
+    await at(page, "jump-to-end").click();
+    await page.locator('[data-position="12000"]').waitFor();
+    await settled(page);
+    expect(await distanceToEnd(page)).toBeLessThan(2);
+    await at(page, "jump-to-end").waitFor({ state: "detached" });
+  });
+
+  it("stays at its end while messages arrive and the window changes its size", async () => {
+    const page = await openMany();
+    for (let index = 1; index <= 5; index += 1) await play(page, "receive", "many", `A longer one\n${"word ".repeat(80)}`, 3);
+    await page.locator('[data-position="10015"]').waitFor();
+    for (const width of [700, 360, 1180]) {
+      await page.setViewportSize({ width, height: 640 });
+      await settled(page);
+      await settled(page);
+      expect(await distanceToEnd(page)).toBeLessThan(2);
+    }
+  });
+
+  it("takes keys within 100 ms while 2,000 messages arrive", async () => {
+    const page = await openMany();
+    await at(page, "composer").focus();
+    await play(page, "receive", "many", "Flood", 2_000);
+    const tookMs = await at(page, "composer").evaluate(async (field) => {
+      const begun = performance.now();
+      (field as HTMLTextAreaElement).value = "x";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+      return performance.now() - begun;
+    });
+    expect(tookMs).toBeLessThan(100);
+  });
+});
+
+describe("what is new", () => {
+  it("begins under a line, near the top of the view, and is read by being seen", async () => {
+    const page = await open();
+    await openGroup(page, "family");
+    await at(page, "new-messages").waitFor();
+    await settled(page);
+    const box = await at(page, "messages").boundingBox();
+    const line = await at(page, "new-messages").boundingBox();
+    expect((line?.y ?? 0) - (box?.y ?? 0)).toBeLessThan((box?.height ?? 0) / 2);
+    await at(page, "messages").evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await page.waitForFunction(() => document.querySelector('[data-group="family"] .unread') === null);
+    expect(await at(page, "new-messages").count()).toBe(1);
+  });
+
+  it("is spoken once", async () => {
+    const page = await open();
+    await settled(page);
+    await play(page, "receive", "devices", "Dinner is ready");
+    await page.waitForFunction(() => /Pixel 9.*Dinner is ready/.test(document.querySelector('[data-testid="spoken"]')?.textContent ?? ""));
+  });
+});
+
+describe("a message", () => {
+  it("is text only, whatever it holds", async () => {
+    const page = await open();
+    await play(page, "receive", "devices", '<img src=x onerror="document.title=1"><b>bold</b>');
+    await at(page, "message-text").getByText("<b>bold</b>").waitFor();
+    expect(await at(page, "messages").locator("img, b").count()).toBe(0);
+  });
+
+  it("finds the direction of each paragraph by itself", async () => {
+    const page = await open();
+    await play(page, "receive", "devices", "مرحبا room 4B\nHello");
+    const paragraphs = at(page, "message-text").last().locator("p");
+    await paragraphs.getByText("مرحبا room 4B").waitFor();
+    expect(await paragraphs.evaluateAll((all) => all.map((one) => getComputedStyle(one).direction))).toEqual(["rtl", "ltr"]);
+  });
+
+  it("of great length is folded, and opens whole", async () => {
+    const page = await open();
+    const long = Array.from({ length: 400 }, (_, index) => `line ${index}`).join("\n");
+    await play(page, "receive", "devices", long);
+    const row = at(page, "message").last();
+    await row.getByRole("button", { name: "Show all of it" }).click();
+    expect(await row.locator("p").count()).toBeGreaterThanOrEqual(400);
+  });
+});
