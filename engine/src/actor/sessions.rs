@@ -16,6 +16,7 @@ use crate::core::status::ConnectFailure;
 use crate::core::step::{Push, SessionId};
 use crate::session::push::Pusher;
 use crate::session::receive::{ReceiveOrder, Receiver};
+use crate::session::timing::Timing;
 use crate::session::{QueuePlace, ReceiveGoal, Reporter, Route};
 
 /// Both sessions of one machine.
@@ -55,6 +56,7 @@ impl Sessions {
             orders: orders_of,
             hurry: Arc::clone(&hurry),
             report: Arc::clone(&report),
+            timing: Timing::default(),
         };
         let failure = shared.push_failure.clone();
         let pusher = Pusher {
@@ -62,6 +64,7 @@ impl Sessions {
             pushes: pushes_of,
             report,
             failure,
+            timing: Timing::default(),
         };
         let tasks = [
             runtime.spawn(receiver.run()).abort_handle(),
@@ -99,7 +102,10 @@ impl Sessions {
             })),
         };
         self.goals.send_replace(goal);
-        self.relays.send_replace(aim.relay.clone());
+        // A push session goes on while its relay stays, whatever becomes of receiving.
+        if self.aim.as_ref().map(|last| &last.relay) != Some(&aim.relay) {
+            self.relays.send_replace(aim.relay.clone());
+        }
         self.aim = Some(aim);
     }
 

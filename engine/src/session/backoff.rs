@@ -5,18 +5,25 @@ use std::time::Duration;
 use rand_core::RngCore;
 
 use super::SessionFault;
-use super::timing::{
-    JITTER_PERCENT, RECONNECT_FIRST_MS, RECONNECT_HOPELESS_MAX_MS, RECONNECT_MAX_MS,
-};
+use super::timing::{JITTER_PERCENT, Timing};
 use crate::core::status::ConnectFailure;
 
 /// Counts failures in a row.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Backoff {
+    timing: Timing,
     failures: u32,
 }
 
 impl Backoff {
+    /// Starts without a failure.
+    pub(crate) const fn new(timing: Timing) -> Self {
+        Self {
+            timing,
+            failures: 0,
+        }
+    }
+
     /// Things went well: the next delay is the first again.
     pub(crate) const fn reset(&mut self) {
         self.failures = 0;
@@ -24,22 +31,26 @@ impl Backoff {
 
     /// The delay after `fault`.
     pub(crate) fn delay(&mut self, fault: SessionFault, rng: &mut impl RngCore) -> Duration {
-        let doubled = RECONNECT_FIRST_MS.saturating_mul(1_u64 << self.failures.min(20));
+        let doubled = self
+            .timing
+            .reconnect_first
+            .saturating_mul(1 << self.failures.min(20));
         self.failures = self.failures.saturating_add(1);
-        let delay = doubled.min(longest_ms(fault));
-        let spread = delay.saturating_mul(JITTER_PERCENT) / 100;
+        let delay = doubled.min(self.longest(fault));
+        let delay_ms = u64::try_from(delay.as_millis()).unwrap_or(u64::MAX);
+        let spread = delay_ms.saturating_mul(JITTER_PERCENT) / 100;
         let moved = rng.next_u64() % spread.saturating_mul(2).saturating_add(1);
-        Duration::from_millis(delay.saturating_sub(spread).saturating_add(moved))
+        Duration::from_millis(delay_ms.saturating_sub(spread).saturating_add(moved))
     }
-}
 
-const fn longest_ms(fault: SessionFault) -> u64 {
-    match fault {
-        SessionFault::Unsupported { .. }
-        | SessionFault::Failed(ConnectFailure::SomethingElse | ConnectFailure::WrongKey) => {
-            RECONNECT_HOPELESS_MAX_MS
+    const fn longest(&self, fault: SessionFault) -> Duration {
+        match fault {
+            SessionFault::Unsupported { .. }
+            | SessionFault::Failed(ConnectFailure::SomethingElse | ConnectFailure::WrongKey) => {
+                self.timing.reconnect_hopeless_max
+            }
+            SessionFault::Failed(_) => self.timing.reconnect_max,
         }
-        SessionFault::Failed(_) => RECONNECT_MAX_MS,
     }
 }
 
@@ -52,7 +63,7 @@ mod tests {
 
     fn delays(fault: SessionFault, count: usize) -> Vec<u64> {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
-        let mut backoff = Backoff::default();
+        let mut backoff = Backoff::new(Timing::default());
         let mut next = || u64::try_from(backoff.delay(fault, &mut rng).as_millis()).unwrap();
         std::iter::repeat_with(&mut next).take(count).collect()
     }
@@ -78,7 +89,10 @@ mod tests {
     #[test]
     fn a_reset_starts_again_at_one_second() {
         let mut rng = ChaCha20Rng::seed_from_u64(5);
-        let mut backoff = Backoff { failures: 9 };
+        let mut backoff = Backoff {
+            timing: Timing::default(),
+            failures: 9,
+        };
         backoff.reset();
         let delay = backoff.delay(ConnectFailure::Lost.into(), &mut rng);
         assert!(delay <= Duration::from_millis(1_200));

@@ -6,22 +6,27 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::timing::{DIAL, DIAL_ADDRESSES_MAX, DIAL_STAGGER};
+use super::timing::{DIAL_ADDRESSES_MAX, Timing};
 use crate::core::status::ConnectFailure;
 
 /// Connects to `port` of `host`.
-pub(crate) async fn dial(host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
-    timeout(DIAL, connect(host, port))
+pub(crate) async fn dial(
+    timing: &Timing,
+    host: &str,
+    port: u16,
+) -> Result<TcpStream, ConnectFailure> {
+    timeout(timing.dial, connect(timing, host, port))
         .await
         .unwrap_or(Err(ConnectFailure::NoAnswer))
 }
 
-async fn connect(host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
+async fn connect(timing: &Timing, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     let found = lookup_host((literal, port)).await;
     let addresses: Vec<SocketAddr> = found
@@ -31,18 +36,21 @@ async fn connect(host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
     if addresses.is_empty() {
         return Err(ConnectFailure::NameNotFound);
     }
-    let stream = first_of(addresses).await?;
+    let stream = first_of(addresses, timing.dial_stagger).await?;
     // Small frames must not wait for each other; without it a session is slow, not wrong.
     drop(stream.set_nodelay(true));
     Ok(stream)
 }
 
 /// The first address that answers, or what the most telling of them said.
-async fn first_of(addresses: Vec<SocketAddr>) -> Result<TcpStream, ConnectFailure> {
+async fn first_of(
+    addresses: Vec<SocketAddr>,
+    stagger: Duration,
+) -> Result<TcpStream, ConnectFailure> {
     let mut tries = JoinSet::new();
     for (place, address) in (0_u32..).zip(addresses) {
         tries.spawn(async move {
-            sleep(DIAL_STAGGER.saturating_mul(place)).await;
+            sleep(stagger.saturating_mul(place)).await;
             TcpStream::connect(address).await
         });
     }
@@ -69,18 +77,22 @@ mod tests {
     async fn a_listener_is_reached_and_a_closed_port_refuses() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        dial("127.0.0.1", port).await.unwrap();
-        dial("localhost", port).await.unwrap();
+        dial(&Timing::default(), "127.0.0.1", port).await.unwrap();
+        dial(&Timing::default(), "localhost", port).await.unwrap();
         drop(listener);
         assert_eq!(
-            dial("127.0.0.1", port).await.unwrap_err(),
+            dial(&Timing::default(), "127.0.0.1", port)
+                .await
+                .unwrap_err(),
             ConnectFailure::Refused
         );
     }
 
     #[tokio::test]
     async fn a_name_that_nobody_has_is_not_found() {
-        let failure = dial("sealpost-test.invalid", 7700).await.unwrap_err();
+        let failure = dial(&Timing::default(), "sealpost-test.invalid", 7700)
+            .await
+            .unwrap_err();
         assert_eq!(failure, ConnectFailure::NameNotFound);
     }
 
@@ -93,9 +105,9 @@ mod tests {
             .unwrap()
             .local_addr()
             .unwrap();
-        first_of(vec![closed, good]).await.unwrap();
+        first_of(vec![closed, good], Duration::ZERO).await.unwrap();
         assert_eq!(
-            first_of(vec![closed]).await.unwrap_err(),
+            first_of(vec![closed], Duration::ZERO).await.unwrap_err(),
             ConnectFailure::Refused
         );
     }

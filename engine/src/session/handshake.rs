@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::SessionFault;
 use super::record::RecordReader;
-use super::timing::HANDSHAKE;
+use super::timing::Timing;
 use crate::core::status::ConnectFailure;
 
 /// An open channel over a socket.
@@ -41,12 +41,10 @@ impl From<ConnectFailure> for HandshakeFault {
 
 impl From<HandshakeError> for HandshakeFault {
     fn from(error: HandshakeError) -> Self {
-        let failure = match error {
-            // In a Push Session a relay with another key can't make an answer that opens.
-            HandshakeError::WrongRelayKey | HandshakeError::Decryption => ConnectFailure::WrongKey,
-            _ => ConnectFailure::SomethingElse,
-        };
-        failure.into()
+        match error {
+            HandshakeError::WrongRelayKey => ConnectFailure::WrongKey.into(),
+            _ => ConnectFailure::SomethingElse.into(),
+        }
     }
 }
 
@@ -62,6 +60,7 @@ impl HandshakeFault {
 
 /// Opens a Push Session.
 pub(crate) async fn open_push<R, W>(
+    timing: &Timing,
     relay: &NoisePublic,
     reader: R,
     writer: W,
@@ -70,17 +69,23 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    within(async {
+    within(timing, async {
         let (expect, hello) = channel::push_start(relay, &mut OsRng)?;
         let mut exchange = Exchange { reader, writer };
         let (message, rest) = exchange.say(&hello, PUSH_REPLY_BYTES).await?;
-        Ok(exchange.finish(expect.handle_reply(&message)?, rest))
+        let channel = expect.handle_reply(&message).map_err(|error| match error {
+            // A relay with another key can't make an answer that opens.
+            HandshakeError::Decryption => ConnectFailure::WrongKey.into(),
+            error => HandshakeFault::from(error),
+        })?;
+        Ok(exchange.finish(channel, rest))
     })
     .await
 }
 
 /// Opens a Receive Session.
 pub(crate) async fn open_receive<R, W>(
+    timing: &Timing,
     device: &NoiseSecret,
     relay: &NoisePublic,
     reader: R,
@@ -90,7 +95,7 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    within(async {
+    within(timing, async {
         let (expect, hello) = channel::receive_start(device, relay, &mut OsRng)?;
         let mut exchange = Exchange { reader, writer };
         let (message, rest) = exchange.say(&hello, RECEIVE_REPLY_BYTES).await?;
@@ -104,6 +109,7 @@ where
 /// Asks the receive port of a relay which key it has, and shows it none: the first half of a
 /// handshake under a key that is thrown away.
 pub(crate) async fn probe<R, W>(
+    timing: &Timing,
     relay: &NoisePublic,
     reader: R,
     writer: W,
@@ -112,7 +118,7 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    within(async {
+    within(timing, async {
         let nobody = NoiseSecret::generate(&mut OsRng);
         let (expect, hello) = channel::receive_start(&nobody, relay, &mut OsRng)?;
         let mut exchange = Exchange { reader, writer };
@@ -124,9 +130,10 @@ where
 }
 
 async fn within<T>(
+    timing: &Timing,
     handshake: impl Future<Output = Result<T, HandshakeFault>>,
 ) -> Result<T, HandshakeFault> {
-    timeout(HANDSHAKE, handshake)
+    timeout(timing.handshake, handshake)
         .await
         .unwrap_or_else(|_| Err(ConnectFailure::NoAnswer.into()))
 }

@@ -22,6 +22,9 @@ pub(crate) mod receive;
 pub(crate) mod record;
 pub(crate) mod timing;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use sealpost_protocol::address::RelayAddress;

@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::dial::dial;
 use super::handshake::{HandshakeFault, Open, open_push, probe};
-use super::timing::{PUSH_LINGER, PUSH_SESSION, PUSH_START};
+use super::timing::Timing;
 use super::{Report, Reporter, SessionFault};
 use crate::core::status::ConnectFailure;
 use crate::core::step::{Push, PushId, PushOutcome};
@@ -44,6 +44,7 @@ pub(crate) struct Pusher {
     pub(crate) pushes: UnboundedReceiver<Push>,
     pub(crate) report: Reporter,
     pub(crate) failure: PushFailure,
+    pub(crate) timing: Timing,
 }
 
 /// Why a session stopped.
@@ -72,7 +73,7 @@ impl Pusher {
             }
             let relay = self.relays.borrow_and_update().clone();
             let open = match relay {
-                Some(relay) => connect(&relay).await,
+                Some(relay) => connect(&self.timing, &relay).await,
                 None => Err(ConnectFailure::NoRelay.into()),
             };
             match open {
@@ -130,7 +131,10 @@ impl Pusher {
         W: AsyncWrite + Unpin,
     {
         let begun = Instant::now();
-        let (start_until, end) = (begun + PUSH_START, begun + PUSH_SESSION);
+        let (start_until, end) = (
+            begun + self.timing.push_start,
+            begun + self.timing.push_session,
+        );
         loop {
             let is_young = Instant::now() < start_until;
             while is_young && unanswered.len() < PUSHES_IN_FLIGHT_MAX {
@@ -144,7 +148,7 @@ impl Pusher {
                 return Stop::Old;
             }
             let rest = if is_idle {
-                Instant::now() + PUSH_LINGER
+                Instant::now() + self.timing.push_linger
             } else {
                 end
             };
@@ -217,25 +221,26 @@ fn answer<R, W>(open: &mut Open<R, W>, record: &[u8]) -> Option<PushOutcome> {
 }
 
 async fn connect(
+    timing: &Timing,
     relay: &RelayAddress,
 ) -> Result<Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>, SessionFault> {
-    let stream = dial(relay.host(), relay.push_port()).await?;
+    let stream = dial(timing, relay.host(), relay.push_port()).await?;
     let (reader, writer) = stream.into_split();
-    match open_push(relay.public_key(), reader, writer).await {
+    match open_push(timing, relay.public_key(), reader, writer).await {
         Ok(open) => Ok(open),
-        Err(HandshakeFault::Silent) => Err(explain_silence(relay).await),
+        Err(HandshakeFault::Silent) => Err(explain_silence(timing, relay).await),
         Err(HandshakeFault::Known(fault)) => Err(fault),
     }
 }
 
 /// A relay with another key can't answer the first message of a Push Session at all. Its
 /// receive port can, and so tells a wrong key from a relay that takes nobody at the moment.
-async fn explain_silence(relay: &RelayAddress) -> SessionFault {
-    let Ok(stream) = dial(relay.host(), relay.receive_port()).await else {
+async fn explain_silence(timing: &Timing, relay: &RelayAddress) -> SessionFault {
+    let Ok(stream) = dial(timing, relay.host(), relay.receive_port()).await else {
         return ConnectFailure::Unavailable.into();
     };
     let (reader, writer) = stream.into_split();
-    match probe(relay.public_key(), reader, writer).await {
+    match probe(timing, relay.public_key(), reader, writer).await {
         Err(HandshakeFault::Known(fault)) => fault,
         Ok(()) | Err(HandshakeFault::Silent) => ConnectFailure::Unavailable.into(),
     }

@@ -14,7 +14,7 @@ use super::backoff::Backoff;
 use super::dial::dial;
 use super::handshake::{Open, open_receive};
 use super::record::RecordReader;
-use super::timing::{HEARTBEAT, QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, SETTLED, SILENCE_MAX};
+use super::timing::{QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, Timing};
 use super::{QueuePlace, ReceiveGoal, Report, Reporter, Route, SessionFault};
 use crate::core::status::{ConnectFailure, Connection};
 use crate::core::step::SessionId;
@@ -38,13 +38,14 @@ pub(crate) struct Receiver {
     /// Notified to connect now instead of after the delay.
     pub(crate) hurry: Arc<Notify>,
     pub(crate) report: Reporter,
+    pub(crate) timing: Timing,
 }
 
 impl Receiver {
     /// Runs until the actor is gone.
     pub(crate) async fn run(mut self) {
         let mut sessions = 0;
-        let mut backoff = Backoff::default();
+        let mut backoff = Backoff::new(self.timing);
         let mut last = None;
         loop {
             let goal = self.goals.borrow_and_update().clone();
@@ -52,7 +53,7 @@ impl Receiver {
                 ReceiveGoal::Connect(route) => route,
                 ReceiveGoal::Idle(reason) => {
                     self.tell(Connection::Disconnected(reason));
-                    (backoff, last) = (Backoff::default(), None);
+                    (backoff, last) = (Backoff::new(self.timing), None);
                     if self.wait_for_goal().await.is_err() {
                         return;
                     }
@@ -67,10 +68,10 @@ impl Receiver {
             let started = Instant::now();
             let Some(fault) = self.keep(&route, SessionId(sessions)).await else {
                 // The goal changed: a new one is sought at once.
-                (backoff, last) = (Backoff::default(), None);
+                (backoff, last) = (Backoff::new(self.timing), None);
                 continue;
             };
-            if started.elapsed() >= SETTLED {
+            if started.elapsed() >= self.timing.settled {
                 backoff.reset();
             }
             last = Some(fault);
@@ -89,9 +90,9 @@ impl Receiver {
 
     /// One session from dialling to its end; `None` when it ended because the goal changed.
     async fn keep(&mut self, route: &Route, session: SessionId) -> Option<SessionFault> {
-        let mut goals = self.goals.clone();
+        let (mut goals, timing) = (self.goals.clone(), self.timing);
         let opened = tokio::select! {
-            opened = connect(route) => opened,
+            opened = connect(&timing, route) => opened,
             _ = goals.changed() => return None,
         };
         let open = match opened {
@@ -105,7 +106,7 @@ impl Receiver {
         tracing::debug!(session = session.0, "receive session up");
         (self.report)(Report::Started(session));
         let ended = tokio::select! {
-            fault = converse(open, session, &mut self.orders, &self.report) => Some(fault),
+            fault = converse(&timing, open, session, &mut self.orders, &self.report) => Some(fault),
             _ = goals.changed() => None,
         };
         tracing::debug!(session = session.0, ?ended, "receive session ended");
@@ -133,16 +134,25 @@ impl Receiver {
 struct Gone;
 
 async fn connect(
+    timing: &Timing,
     route: &Route,
 ) -> Result<Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>, SessionFault> {
-    let stream = dial(route.relay.host(), route.relay.receive_port()).await?;
+    let stream = dial(timing, route.relay.host(), route.relay.receive_port()).await?;
     let (reader, writer) = stream.into_split();
-    let opened = open_receive(&route.device, route.relay.public_key(), reader, writer).await;
+    let opened = open_receive(
+        timing,
+        &route.device,
+        route.relay.public_key(),
+        reader,
+        writer,
+    )
+    .await;
     opened.map_err(super::handshake::HandshakeFault::fault)
 }
 
 /// Reads and writes, neither waiting for the other, until one of them can't go on.
 pub(crate) async fn converse<R, W>(
+    timing: &Timing,
     open: Open<R, W>,
     session: SessionId,
     orders: &mut UnboundedReceiver<ReceiveOrder>,
@@ -159,13 +169,14 @@ where
         opener,
     } = open;
     let failure = tokio::select! {
-        failure = read_frames(records, opener, session, report) => failure,
-        failure = write_frames(writer, sealer, session, orders) => failure,
+        failure = read_frames(timing, records, opener, session, report) => failure,
+        failure = write_frames(timing, writer, sealer, session, orders) => failure,
     };
     failure.into()
 }
 
 async fn read_frames<R: AsyncRead + Unpin>(
+    timing: &Timing,
     mut records: RecordReader<R>,
     mut opener: Opener,
     session: SessionId,
@@ -178,7 +189,7 @@ async fn read_frames<R: AsyncRead + Unpin>(
         let Ok(frame_place) = Arc::clone(&frames).acquire_owned().await else {
             return ConnectFailure::Lost;
         };
-        let record = match timeout(SILENCE_MAX, records.next()).await {
+        let record = match timeout(timing.silence_max, records.next()).await {
             Ok(Ok(record)) => record,
             Ok(Err(fault)) => return fault.into(),
             Err(_) => return ConnectFailure::Lost,
@@ -217,12 +228,13 @@ async fn read_frames<R: AsyncRead + Unpin>(
 }
 
 async fn write_frames<W: AsyncWrite + Unpin>(
+    timing: &Timing,
     mut writer: W,
     mut sealer: Sealer,
     session: SessionId,
     orders: &mut UnboundedReceiver<ReceiveOrder>,
 ) -> ConnectFailure {
-    let mut heartbeat = interval_at(Instant::now() + HEARTBEAT, HEARTBEAT);
+    let mut heartbeat = interval_at(Instant::now() + timing.heartbeat, timing.heartbeat);
     heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut waiting = Vec::with_capacity(ACKS_AT_ONCE_MAX);
     loop {
@@ -250,7 +262,7 @@ async fn write_frames<W: AsyncWrite + Unpin>(
                 }
             }
         }
-        match timeout(SILENCE_MAX, writer.write_all(&bytes)).await {
+        match timeout(timing.silence_max, writer.write_all(&bytes)).await {
             Ok(Ok(())) => {}
             _ => return ConnectFailure::Lost,
         }
