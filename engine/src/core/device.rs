@@ -58,6 +58,8 @@ pub struct Device {
     label: Option<String>,
     body_bytes_max: usize,
     phase: Phase,
+    /// The status that the app was told last.
+    told: Status,
     last_sequence: u64,
     connection: Connection,
     has_handler: bool,
@@ -134,6 +136,7 @@ impl Device {
             label: snapshot.label,
             body_bytes_max: limit.min(BODY_BYTES_MAX),
             phase: snapshot.phase,
+            told: snapshot.phase.status(),
             last_sequence: snapshot.last_sequence,
             connection: Connection::Disconnected(None),
             has_handler: false,
@@ -225,9 +228,7 @@ impl Device {
         now_ms: u64,
         rng: &mut impl CryptoRngCore,
     ) {
-        if let PushOutcome::VersionUnsupported { min, max } = outcome {
-            self.set_connection(Connection::RelayVersionUnsupported { min, max });
-        }
+        self.follow_version(outcome);
         self.outbox
             .handle_outcome(push, outcome, now_ms, rng, &mut self.step);
     }
@@ -259,6 +260,8 @@ impl Device {
         self.decide_blobs(now_ms, lookup);
         self.fire_membership_timer(now_ms, rng);
         self.finish_ending(rng);
+        // Only now: an end that is over within the step is told as one change.
+        self.tell_status(None);
         self.push_ready(now_ms, rng, lookup);
         for id in self.outbox.take_changed() {
             self.tell(Event::MessageChanged { id });
@@ -271,10 +274,16 @@ impl Device {
 
 /// Questions.
 impl Device {
-    /// When [`Device::handle_wakeup`] is due, in Unix ms.
+    /// When [`Device::handle_wakeup`] is due, in Unix ms. A clock may be set, so the shell
+    /// looks at it more often than this says.
     #[must_use]
     pub fn next_wakeup(&self) -> Option<u64> {
-        let membership = self.membership.as_ref().and_then(Membership::next_timer);
+        // A group that ends merges nothing any more.
+        let membership = self
+            .membership
+            .as_ref()
+            .filter(|_| self.phase == Phase::Member)
+            .and_then(Membership::next_timer);
         [
             self.outbox.next_wakeup(|to| self.holds_sync(to)),
             self.inbox.next_wakeup(),
@@ -401,14 +410,38 @@ impl Device {
     }
 
     fn set_phase(&mut self, phase: Phase, reason: Option<StatusReason>) {
-        let before = self.phase.status();
         self.phase = phase;
         self.step.changes.push(Change::PhaseSaved(phase));
-        if before != phase.status() || reason.is_some() {
-            self.tell(Event::StatusChanged {
-                status: phase.status(),
-                reason,
-            });
+        if !matches!(phase, Phase::Ending(_)) {
+            self.tell_status(reason);
+        }
+    }
+
+    fn tell_status(&mut self, reason: Option<StatusReason>) {
+        let status = self.phase.status();
+        if self.told != status || reason.is_some() {
+            self.told = status;
+            self.tell(Event::StatusChanged { status, reason });
+        }
+    }
+
+    /// A refused version concerns the connection as a whole, and so does an accepted one.
+    fn follow_version(&mut self, outcome: PushOutcome) {
+        let was_refused = matches!(self.connection, Connection::RelayVersionUnsupported { .. });
+        match outcome {
+            PushOutcome::VersionUnsupported { min, max } => {
+                self.set_connection(Connection::RelayVersionUnsupported { min, max });
+            }
+            PushOutcome::Stored | PushOutcome::Refused(_) if was_refused => {
+                let is_up = self.inbox.is_up();
+                let unknown = Connection::Disconnected(None);
+                self.set_connection(if is_up {
+                    Connection::Connected
+                } else {
+                    unknown
+                });
+            }
+            PushOutcome::Stored | PushOutcome::Refused(_) | PushOutcome::Unanswered => {}
         }
     }
 

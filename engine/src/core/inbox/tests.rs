@@ -182,11 +182,9 @@ impl Trial {
             match effect {
                 Effect::StartHandler { run, .. } => self.runs.push(run),
                 Effect::AbandonHandler(run) => self.runs.retain(|known| *known != run),
-                Effect::Acknowledge { session, blob } => {
-                    if session == self.rig.session {
-                        let which = self.blobs.remove(&blob).expect("it was delivered");
-                        self.check_acknowledged(which);
-                    }
+                Effect::Acknowledge { session, blob } if session == self.rig.session => {
+                    let which = self.blobs.remove(&blob).expect("it was delivered");
+                    self.check_acknowledged(which);
                 }
                 _ => {}
             }

@@ -109,7 +109,18 @@ impl Rig {
     pub(crate) fn advance(&mut self, ms: u64) -> Vec<Effect> {
         self.now_ms += ms;
         self.device.handle_wakeup(self.now_ms, &mut self.rng);
-        self.drain()
+        let effects = self.drain();
+        self.check_wakeup();
+        effects
+    }
+
+    /// What was due is done: a shell that sleeps until the next wake-up doesn't spin.
+    pub(crate) fn check_wakeup(&self) {
+        let due = self
+            .device
+            .next_wakeup()
+            .expect("a sweep is always due some time");
+        assert!(due > self.now_ms, "due {} ms ago", self.now_ms - due);
     }
 
     /// The bodies of the rows, in the order of the history.

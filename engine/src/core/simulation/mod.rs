@@ -13,7 +13,7 @@ mod world;
 use world::{Faults, World};
 
 /// Histories in a normal test run, for each setting.
-const HISTORIES: u64 = 300;
+const HISTORIES: u64 = 120;
 
 fn run(first_seed: u64, members: usize, newcomers: usize, faults: &Faults) {
     let number = |name: &str| {

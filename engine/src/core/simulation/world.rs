@@ -323,6 +323,12 @@ impl World {
             rig.now_ms += ms;
             rig.device.handle_wakeup(rig.now_ms, &mut rig.rng);
             self.step(index);
+            // A device that stopped meanwhile has its first sweep before it.
+            let is_fresh =
+                self.nodes[index].rig.device.next_wakeup() == Some(self.nodes[index].rig.now_ms);
+            if !is_fresh {
+                self.nodes[index].rig.check_wakeup();
+            }
         }
     }
 
@@ -395,7 +401,7 @@ impl World {
         let node = &mut self.nodes[index];
         for push in node.in_flight.drain(..) {
             // What was written to the socket may still arrive.
-            if self.rng.next_u32() % 2 == 0 {
+            if self.rng.next_u32().is_multiple_of(2) {
                 self.relay.late.push((push.recipient, push.envelope));
             }
         }
