@@ -83,7 +83,7 @@ fn single_instance(id: &str) -> tauri::plugin::TauriPlugin<tauri::Wry> {
 
 fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Result<()> {
     let catalogue = Arc::new(Catalogue::new(Language::of_system()));
-    let desktop = Arc::new(Desktop::new(app, Arc::clone(&catalogue), options.hidden)?);
+    let desktop = Arc::new(Desktop::new(app, Arc::clone(&catalogue)));
     let handle = tauri::async_runtime::handle();
     let _inside_the_runtime = handle.inner().enter();
     let controller = Controller::new(Setup {
@@ -100,6 +100,7 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
     });
     app.manage(Arc::clone(&desktop));
     app.manage(controller.clone());
+    desktop.open_window(options.hidden)?;
     let chooser = controller.clone();
     desktop.add_tray(move |choice| choose(chooser.clone(), choice));
     let hidden = options.hidden;

@@ -36,13 +36,22 @@ pub struct Desktop {
 }
 
 impl Desktop {
-    /// Makes the window.
+    /// A desktop without anything on it yet.
+    pub fn new(app: &AppHandle, catalogue: Arc<Catalogue>) -> Self {
+        Self {
+            app: app.clone(),
+            catalogue,
+            tray: OnceLock::new(),
+        }
+    }
+
+    /// Makes the window. It talks to the app at once, so the app has to be there before.
     ///
     /// # Errors
     ///
     /// Whatever the system refuses a window with.
-    pub fn new(app: &AppHandle, catalogue: Arc<Catalogue>, hidden: bool) -> tauri::Result<Self> {
-        WebviewWindowBuilder::new(app, WINDOW_LABEL, WebviewUrl::default())
+    pub fn open_window(&self, hidden: bool) -> tauri::Result<()> {
+        WebviewWindowBuilder::new(&self.app, WINDOW_LABEL, WebviewUrl::default())
             .title(PRODUCT_NAME)
             .inner_size(WINDOW_SIZE.0, WINDOW_SIZE.1)
             .min_inner_size(WINDOW_SIZE_MIN.0, WINDOW_SIZE_MIN.1)
@@ -50,11 +59,7 @@ impl Desktop {
             .on_navigation(is_own_page)
             .on_new_window(|_, _| NewWindowResponse::Deny)
             .build()?;
-        Ok(Self {
-            app: app.clone(),
-            catalogue,
-            tray: OnceLock::new(),
-        })
+        Ok(())
     }
 
     /// Puts the icon into the tray, where there can be one.

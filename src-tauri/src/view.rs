@@ -14,6 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 pub use crate::app_error::{AppError, AppErrorCode};
 
@@ -328,7 +329,7 @@ pub struct VersionsView {
 }
 
 /// Tells that rows of a group's messages are new or changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct MessagesChanged {
     /// The group.
@@ -456,7 +457,7 @@ pub enum RelayChoice {
 }
 
 /// The answer of `start_group` and `join_group`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, TS)]
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenedGroup {
     /// The new group's id.
@@ -583,8 +584,8 @@ pub struct SetRelayRunning {
     pub on: bool,
 }
 
-/// The arguments of `choose_passphrase` and `unlock`.
-#[derive(Clone, Deserialize, TS)]
+/// The arguments of `choose_passphrase` and `unlock`. Erased from memory when dropped.
+#[derive(Deserialize, TS, Zeroize, ZeroizeOnDrop)]
 #[serde(rename_all = "camelCase")]
 pub struct Passphrase {
     /// The passphrase of the key file.
