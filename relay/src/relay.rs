@@ -20,7 +20,7 @@ use crate::doors::native::{NativeDoor, SessionKind};
 use crate::health;
 use crate::listener::{Port, listen, number_of};
 use crate::start_error::StartError;
-use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings};
+use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings, WriterPace};
 
 /// A running relay. Dropping it ends it at once; [`Relay::stop`] ends it in order.
 pub struct Relay {
@@ -75,6 +75,16 @@ impl Relay {
     ///
     /// Tells which port can't be opened, or why the store can't. Nothing is left running.
     pub async fn start(
+        config: Config,
+        key: NoiseSecret,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StartError> {
+        Self::open(config, key, clock)
+            .await
+            .inspect_err(|error| tracing::error!(%error, "relay not started"))
+    }
+
+    async fn open(
         config: Config,
         key: NoiseSecret,
         clock: Arc<dyn Clock>,
@@ -215,6 +225,7 @@ async fn open_store(config: &Config) -> Result<SqliteStore, StoreOpenError> {
     let settings = StoreSettings {
         limits: config.store,
         life_ms: config.life_ms,
+        pace: WriterPace::default(),
     };
     let reset = config.reset_store;
     let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&path, settings, reset));

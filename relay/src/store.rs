@@ -39,6 +39,7 @@ pub(crate) use inboxes::{InboxWatch, Sums};
 pub(crate) use memory::MemoryStore;
 pub use schema::StoreOpenError;
 pub(crate) use sqlite::SqliteStore;
+pub(crate) use writer::WriterPace;
 
 /// What the native door needs of a store.
 pub(crate) trait InboxStore: Send + Sync + 'static {
@@ -209,6 +210,7 @@ impl From<rusqlite::Error> for StoreError {
 pub(crate) struct StoreSettings {
     pub(crate) limits: crate::limits::StoreLimits,
     pub(crate) life_ms: u64,
+    pub(crate) pace: WriterPace,
 }
 
 /// A moment in whole Unix seconds, as stored.

@@ -3,6 +3,7 @@
 //! A test here takes a fresh store with short limits and knows nothing of its kind.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use sealpost_protocol::key::NoisePublic;
@@ -10,6 +11,7 @@ use tokio::sync::Notify;
 
 use super::{
     Blob, BlobId, InboxStore, MemoryStore, PutRefusal, SqliteStore, StoreError, StoreSettings,
+    WriterPace,
 };
 use crate::limits::StoreLimits;
 
@@ -25,6 +27,10 @@ const SETTINGS: StoreSettings = StoreSettings {
         disk_free_bytes_min: 0,
     },
     life_ms: LIFE_MS,
+    pace: WriterPace {
+        deletes_linger: Duration::from_millis(20),
+        tidy_after: Duration::from_millis(20),
+    },
 };
 
 fn device(byte: u8) -> NoisePublic {

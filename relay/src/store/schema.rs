@@ -174,6 +174,11 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
+/// The write-ahead log of the store of `path`.
+pub(super) fn log_path(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
@@ -301,7 +306,7 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), StoreOpenError> {
 
 /// Drops all inboxes of a store that can't be migrated.
 fn reset_files(path: &Path) -> io::Result<()> {
-    for file in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+    for file in [path.to_owned(), log_path(path), beside(path, "-shm")] {
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

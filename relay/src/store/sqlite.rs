@@ -50,6 +50,7 @@ impl SqliteStore {
         let shared = SharedInboxes::new(inboxes);
         let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
         let disk = DiskFloor::new(folder, settings.limits.disk_free_bytes_min);
+        let readers = Readers::new(path.to_owned());
         let (orders, receiver) = mpsc::channel();
         let writer = Writer {
             connection,
@@ -57,13 +58,13 @@ impl SqliteStore {
             shared: shared.clone(),
             disk,
             orders: receiver,
+            pace: settings.pace,
             is_failing: false,
         };
         let thread = thread::Builder::new()
             .name("relay-writer".to_owned())
             .spawn(move || writer.run())
             .map_err(|error| StoreOpenError::Thread(error.kind()))?;
-        let readers = Readers::new(path.to_owned());
         let thread = Mutex::new(Some(thread));
         Ok(Self {
             settings,
@@ -180,5 +181,240 @@ impl InboxStore for SqliteStore {
 fn tell_closed(order: Order) {
     if let Order::Write(Write::Put(Put { answer, .. })) = order {
         PutAnswer::tell(answer, Err(StoreError::Closed));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::limits::StoreLimits;
+    use crate::store::WriterPace;
+
+    const SETTINGS: StoreSettings = StoreSettings {
+        limits: StoreLimits {
+            inbox_blobs_max: 1_000_000,
+            inbox_bytes_max: 1 << 40,
+            inboxes_max: 1_000_000,
+            total_bytes_max: 1 << 40,
+            disk_free_bytes_min: 0,
+        },
+        life_ms: 1_000_000,
+        pace: WriterPace {
+            deletes_linger: Duration::from_millis(10),
+            tidy_after: Duration::from_millis(10),
+        },
+    };
+
+    fn open(path: &Path) -> SqliteStore {
+        SqliteStore::open(path, SETTINGS, false).unwrap()
+    }
+
+    fn device(byte: u8) -> NoisePublic {
+        NoisePublic::from_bytes([byte; 32])
+    }
+
+    async fn put_all(store: &SqliteStore, to: u8, count: usize, bytes: usize) {
+        let put = |_| {
+            store
+                .put(device(to), Bytes::from(vec![7; bytes]), 0)
+                .unwrap()
+        };
+        let tickets: Vec<_> = (0..count).map(put).collect();
+        for ticket in tickets {
+            ticket.outcome().await.unwrap();
+        }
+    }
+
+    async fn ids(store: &SqliteStore, to: u8) -> Vec<BlobId> {
+        let (mut cursor, mut ids) = (BlobId::START, Vec::new());
+        loop {
+            let chunk = store.read(device(to), cursor, 0).await.unwrap();
+            if chunk.through == cursor {
+                return ids;
+            }
+            cursor = chunk.through;
+            ids.extend(chunk.blobs.iter().map(|blob| blob.id));
+        }
+    }
+
+    /// What the rows of `recipients` say: key, blobs, bytes.
+    fn recipient_rows(path: &Path) -> Vec<([u8; 32], u64, u64)> {
+        let connection = rusqlite::Connection::open(path).unwrap();
+        let mut statement = connection
+            .prepare("SELECT key, blobs, bytes FROM recipients ORDER BY key")
+            .unwrap();
+        let rows = statement.query_map([], |row| {
+            Ok((
+                row.get(0)?,
+                row.get::<_, u32>(1)?.into(),
+                row.get::<_, u32>(2)?.into(),
+            ))
+        });
+        rows.unwrap().map(Result::unwrap).collect()
+    }
+
+    #[tokio::test]
+    async fn ids_of_deleted_blobs_are_not_given_again_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let store = open(&path);
+        put_all(&store, 1, 3, 10).await;
+        let before = ids(&store, 1).await;
+        for id in &before {
+            store.delete(device(1), *id);
+        }
+        store.close().await.unwrap();
+        drop(store);
+        let store = open(&path);
+        assert_eq!(store.sums().blobs, 0);
+        put_all(&store, 1, 1, 10).await;
+        assert!(ids(&store, 1).await[0] > before[2]);
+    }
+
+    #[tokio::test]
+    async fn deletes_are_committed_without_a_put_to_ride_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let store = open(&path);
+        put_all(&store, 1, 1, 10).await;
+        store.delete(device(1), ids(&store, 1).await[0]);
+        let begin = Instant::now();
+        while !recipient_rows(&path).is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            assert!(
+                begin.elapsed() < Duration::from_secs(10),
+                "the delete never came"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn deleted_space_goes_back_to_the_file_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let store = open(&path);
+        put_all(&store, 1, 400, 60_000).await;
+        let files = || {
+            let bytes = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+            bytes(&path) + bytes(&schema::log_path(&path))
+        };
+        let peak = files();
+        assert!(peak > 20_000_000);
+        for id in ids(&store, 1).await {
+            store.delete(device(1), id);
+        }
+        let begin = Instant::now();
+        while files() > peak / 20 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            assert!(
+                begin.elapsed() < Duration::from_secs(30),
+                "{} of {peak}",
+                files()
+            );
+        }
+    }
+
+    /// The log starts over only at a moment without a reader, so reads mustn't overlap for long.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_log_stays_bounded_while_somebody_always_reads() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let store = Arc::new(open(&path));
+        put_all(&store, 1, 64, 60_000).await;
+        let readers: Vec<_> = (0..4)
+            .map(|_| {
+                let store = Arc::clone(&store);
+                tokio::spawn(async move { while ids(&store, 1).await.len() == 64 {} })
+            })
+            .collect();
+        for _ in 0..30 {
+            put_all(&store, 2, 64, 60_000).await;
+            let log = std::fs::metadata(schema::log_path(&path)).unwrap();
+            assert!(log.len() <= 32 << 20, "{} bytes", log.len());
+        }
+        store.delete(device(1), ids(&store, 1).await[0]);
+        for reader in readers {
+            reader.await.unwrap();
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Put { to: u8, bytes: usize },
+        Delete { to: u8, index: usize },
+        Expire { now_ms: u64 },
+        Restart,
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let step = prop_oneof![
+            6 => (0_u8..3, 0_usize..3_000).prop_map(|(to, bytes)| Step::Put { to, bytes }),
+            4 => (0_u8..3, 0_usize..6).prop_map(|(to, index)| Step::Delete { to, index }),
+            1 => (900_000_u64..1_100_000).prop_map(|now_ms| Step::Expire { now_ms }),
+            1 => Just(Step::Restart),
+        ];
+        prop::collection::vec(step, 0..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        /// Any history leaves what a plain list has, in memory and on disk.
+        #[test]
+        fn histories_agree_with_a_plain_list(steps in steps()) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(check_history(steps));
+        }
+    }
+
+    async fn check_history(steps: Vec<Step>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let mut store = open(&path);
+        let mut model: BTreeMap<u8, Vec<usize>> = BTreeMap::new();
+        for step in steps {
+            match step {
+                Step::Put { to, bytes } => {
+                    put_all(&store, to, 1, bytes).await;
+                    model.entry(to).or_default().push(bytes);
+                }
+                Step::Delete { to, index } => {
+                    if let Some(id) = ids(&store, to).await.get(index) {
+                        store.delete(device(to), *id);
+                        model.entry(to).or_default().remove(index);
+                    }
+                }
+                Step::Expire { now_ms } => {
+                    while store.expire(now_ms) {}
+                    if now_ms >= SETTINGS.life_ms {
+                        model.clear();
+                    }
+                }
+                Step::Restart => {
+                    store.close().await.unwrap();
+                    drop(store);
+                    store = open(&path);
+                }
+            }
+        }
+        let mut rows = Vec::new();
+        for to in 0..3 {
+            let expected = model.remove(&to).unwrap_or_default();
+            let chunk = store.read(device(to), BlobId::START, 0).await.unwrap();
+            let lengths: Vec<_> = chunk.blobs.iter().map(|blob| blob.envelope.len()).collect();
+            assert_eq!(lengths, expected[..lengths.len()]);
+            assert_eq!(ids(&store, to).await.len(), expected.len());
+            if !expected.is_empty() {
+                let bytes = expected.iter().sum::<usize>() as u64;
+                rows.push(([to; 32], expected.len() as u64, bytes));
+            }
+        }
+        store.close().await.unwrap();
+        assert_eq!(recipient_rows(&path), rows);
     }
 }

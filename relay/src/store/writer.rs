@@ -29,12 +29,6 @@ const BATCH_WRITES_MAX: usize = 4_096;
 /// The longest wait for as many puts as the last batch had.
 const GATHER_MAX: Duration = Duration::from_micros(300);
 
-/// The longest that deletes wait for puts to ride along with.
-const DELETES_LINGER: Duration = Duration::from_millis(500);
-
-/// The silence after which space is given back.
-const TIDY_AFTER: Duration = Duration::from_secs(2);
-
 /// Pages given back to the file system at a time, so that a put never waits for long.
 const VACUUM_PAGES: u32 = 128;
 
@@ -43,6 +37,24 @@ const FREE_PAGES_KEPT: u32 = 64;
 
 /// Free pages above which a slice is given back even while puts keep coming.
 const FREE_PAGES_MAX: u32 = 4_096;
+
+/// How long the writer puts off what nobody waits for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WriterPace {
+    /// The longest that deletes wait for puts to ride along with.
+    pub(crate) deletes_linger: Duration,
+    /// The silence after which space is given back.
+    pub(crate) tidy_after: Duration,
+}
+
+impl Default for WriterPace {
+    fn default() -> Self {
+        Self {
+            deletes_linger: Duration::from_millis(500),
+            tidy_after: Duration::from_secs(2),
+        }
+    }
+}
 
 /// One change, of whichever door.
 pub(super) enum Write {
@@ -128,6 +140,7 @@ pub(super) struct Writer {
     pub(super) shared: SharedInboxes,
     pub(super) disk: DiskFloor,
     pub(super) orders: Receiver<Order>,
+    pub(super) pace: WriterPace,
     /// Whether the last commit failed, so that a full disk is logged once and not per push.
     pub(super) is_failing: bool,
 }
@@ -168,16 +181,20 @@ impl Writer {
 
     /// Waits for something to commit, then takes what else is queued.
     fn collect(&self, mut batch: Batch, puts_last: usize, tidiness: Tidiness) -> Collected {
-        let linger_until = deadline(DELETES_LINGER);
+        let mut linger_until = None;
         while !batch.is_urgent() {
             let order = match (batch.is_empty(), tidiness) {
                 (true, Tidiness::Tidy) => self
                     .orders
                     .recv()
                     .map_err(|_| RecvTimeoutError::Disconnected),
-                (true, Tidiness::Dirty) => self.orders.recv_timeout(TIDY_AFTER),
+                (true, Tidiness::Dirty) => self.orders.recv_timeout(self.pace.tidy_after),
                 (true, Tidiness::Tidying) => self.orders.recv_timeout(Duration::ZERO),
-                (false, _) => self.orders.recv_timeout(time_until(linger_until)),
+                (false, _) => {
+                    let until =
+                        linger_until.get_or_insert_with(|| deadline(self.pace.deletes_linger));
+                    self.orders.recv_timeout(time_until(*until))
+                }
             };
             match order {
                 Ok(Order::Write(write)) => batch.add(write),
@@ -316,4 +333,200 @@ fn time_until(deadline: Option<Instant>) -> Duration {
     deadline.map_or(Duration::ZERO, |end| {
         end.saturating_duration_since(Instant::now())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::{self, Sender};
+
+    use bytes::Bytes;
+    use sealpost_protocol::key::NoisePublic;
+
+    use super::super::inboxes::Inboxes;
+    use super::super::schema::{self, StoreLock};
+    use super::super::{PutTicket, Seconds};
+    use super::*;
+    use crate::limits::StoreLimits;
+
+    const RECIPIENT: NoisePublic = NoisePublic::from_bytes([1; 32]);
+
+    fn writer(path: &Path) -> (Writer, Sender<Order>, StoreLock) {
+        let (connection, lock) = schema::open(path, false).unwrap();
+        let mut inboxes = Inboxes::new(StoreLimits::default());
+        let inbox = InboxTable::load(&connection, &mut inboxes).unwrap();
+        let (sender, orders) = mpsc::channel();
+        let writer = Writer {
+            connection,
+            inbox,
+            shared: SharedInboxes::new(inboxes),
+            disk: DiskFloor::new(path.parent().unwrap().to_owned(), 0),
+            orders,
+            pace: WriterPace {
+                deletes_linger: Duration::from_millis(1),
+                tidy_after: Duration::from_millis(1),
+            },
+            is_failing: false,
+        };
+        (writer, sender, lock)
+    }
+
+    fn put(writer: &Writer, bytes: usize) -> (Write, PutTicket) {
+        let count = u32::try_from(bytes).unwrap();
+        writer.shared.lock().reserve(RECIPIENT, count).unwrap();
+        let (answer, ticket) = PutTicket::new();
+        let put = Put {
+            recipient: RECIPIENT,
+            envelope: Bytes::from(vec![7; bytes]),
+            bytes: count,
+            expires_at: Seconds(u32::MAX),
+            answer,
+        };
+        (Write::Put(put), ticket)
+    }
+
+    fn batch_of(write: Write) -> Batch {
+        let mut batch = Batch::default();
+        batch.add(write);
+        batch
+    }
+
+    #[test]
+    fn everything_queued_goes_into_one_batch() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let mut tickets = Vec::new();
+        for _ in 0..100 {
+            let (write, ticket) = put(&writer, 300);
+            orders.send(Order::Write(write)).unwrap();
+            tickets.push(ticket);
+        }
+        let collected = writer.collect(Batch::default(), 0, Tidiness::Tidy);
+        let Collected::Batch(batch) = collected else {
+            panic!("a batch was expected")
+        };
+        assert_eq!(batch.inbox.puts.len(), 100);
+        assert!(
+            tickets[0].try_outcome().is_none(),
+            "nothing is answered before the commit"
+        );
+    }
+
+    #[test]
+    fn a_batch_ends_at_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, orders, _lock) = writer(&folder.path().join("inbox.db"));
+        for _ in 0..300 {
+            let (write, _) = put(&writer, 65_000);
+            orders.send(Order::Write(write)).unwrap();
+        }
+        let collected = writer.collect(Batch::default(), 300, Tidiness::Tidy);
+        let Collected::Batch(batch) = collected else {
+            panic!("a batch was expected")
+        };
+        assert!(batch.bytes >= BATCH_BYTES_MAX && batch.bytes < BATCH_BYTES_MAX + 65_000);
+    }
+
+    #[test]
+    fn deletes_ride_along_with_puts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut writer, orders, _lock) = writer(&folder.path().join("inbox.db"));
+        writer.pace.deletes_linger = Duration::from_secs(3_600);
+        let removed = Removed {
+            recipient: RECIPIENT,
+            id: 1,
+            bytes: 1,
+        };
+        orders
+            .send(Order::Write(Write::Remove(vec![removed])))
+            .unwrap();
+        let (write, _ticket) = put(&writer, 300);
+        orders.send(Order::Write(write)).unwrap();
+        let collected = writer.collect(Batch::default(), 0, Tidiness::Tidy);
+        let Collected::Batch(batch) = collected else {
+            panic!("a batch was expected")
+        };
+        assert_eq!((batch.inbox.puts.len(), batch.inbox.removed.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_full_disk_is_answered_and_recovered_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut writer, _orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (write, mut stored) = put(&writer, 300);
+        assert!(writer.commit(batch_of(write)).is_empty());
+        assert_eq!(stored.try_outcome(), Some(Ok(())));
+        let limit = |writer: &Writer, pages: u32| {
+            let pragma = format!("PRAGMA max_page_count = {pages}");
+            writer
+                .connection
+                .query_row(&pragma, [], |_| Ok(()))
+                .unwrap();
+        };
+        limit(&writer, 10);
+        let (write, mut refused) = put(&writer, 60_000);
+        let mut batch = batch_of(write);
+        let id = writer
+            .shared
+            .lock()
+            .after(RECIPIENT, super::super::BlobId::START, Seconds(0));
+        let removed = writer
+            .shared
+            .lock()
+            .remove(RECIPIENT, id[0].id.as_u64())
+            .unwrap();
+        batch.add(Write::Remove(vec![removed]));
+        let retry = writer.commit(batch);
+        assert_eq!(refused.try_outcome(), Some(Err(StoreError::DiskFull)));
+        assert_eq!(retry.inbox.removed, [removed], "the delete is tried again");
+        assert!(!retry.is_urgent() && writer.is_failing);
+        assert_eq!(
+            writer.shared.lock().sums().blobs,
+            0,
+            "nothing is left reserved or stored"
+        );
+        limit(&writer, 1 << 30);
+        let (write, mut stored) = put(&writer, 60_000);
+        let mut batch = retry;
+        batch.add(write);
+        assert!(writer.commit(batch).is_empty());
+        assert_eq!(stored.try_outcome(), Some(Ok(())));
+        assert!(!writer.is_failing);
+        let rows = "SELECT count(*) FROM blobs";
+        let count: u32 = writer
+            .connection
+            .query_row(rows, [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(count, 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn below_the_floor_of_free_space_puts_are_refused_and_deletes_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut writer, _orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (write, _) = put(&writer, 300);
+        writer.commit(batch_of(write));
+        writer.disk = DiskFloor::new(folder.path().to_owned(), 1 << 60);
+        let (write, mut refused) = put(&writer, 300);
+        let mut batch = batch_of(write);
+        let id = writer
+            .shared
+            .lock()
+            .after(RECIPIENT, super::super::BlobId::START, Seconds(0));
+        let removed = writer
+            .shared
+            .lock()
+            .remove(RECIPIENT, id[0].id.as_u64())
+            .unwrap();
+        batch.add(Write::Remove(vec![removed]));
+        assert!(writer.commit(batch).is_empty());
+        assert_eq!(refused.try_outcome(), Some(Err(StoreError::DiskFull)));
+        let rows = "SELECT count(*) FROM blobs";
+        let count: u32 = writer
+            .connection
+            .query_row(rows, [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(count, 0);
+    }
 }
