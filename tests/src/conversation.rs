@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::delivery_account::{DeliveryAccount, Tally};
 use crate::device_process::{Device, RunningCommand, pair};
+use crate::program::target_folder;
 use crate::relay_process::RelayProcess;
 
 /// How long the last texts may take once all are queued and everything runs.
@@ -24,6 +25,11 @@ const PATIENCE: Duration = Duration::from_secs(40);
 const QUIET: Duration = Duration::from_millis(500);
 /// Lines typed ahead of what the device says it has stored.
 const TYPED_AHEAD_MAX: usize = 4;
+/// Texts that a device stores ahead of what the other one shows, so that the kills meet a
+/// conversation and not a full outbox.
+const AHEAD_MAX: usize = 40;
+/// Texts that are shown between one kill and the next.
+const SHOWN_BETWEEN_KILLS: usize = 8;
 /// Between two looks at the devices; it also sets the pace of typing.
 const TICK: Duration = Duration::from_millis(4);
 
@@ -71,6 +77,8 @@ struct Conversation<'a> {
     /// Kills to come, the next one last, each with the number of queued texts it waits for.
     kills: Vec<(usize, Kill)>,
     relay_returns: Option<Instant>,
+    /// How much had been shown at the last kill.
+    shown_at_kill: usize,
     rng: ChaCha20Rng,
     tell: &'a mut dyn FnMut(&str),
 }
@@ -82,8 +90,11 @@ struct Conversation<'a> {
 /// When a program fails otherwise than by being killed, or the texts don't come in time.
 pub fn run(plan: &Plan, tell: &mut dyn FnMut(&str)) -> anyhow::Result<Tally> {
     let mut conversation = Conversation::start(plan, tell)?;
-    conversation.go_on()?;
-    conversation.close()
+    let outcome = conversation.go_on().and_then(|()| conversation.close());
+    if outcome.is_err() {
+        conversation.keep_logs()?;
+    }
+    outcome
 }
 
 impl<'a> Conversation<'a> {
@@ -106,6 +117,7 @@ impl<'a> Conversation<'a> {
             speakers,
             kills,
             relay_returns: None,
+            shown_at_kill: 0,
             rng,
             tell,
         })
@@ -114,10 +126,7 @@ impl<'a> Conversation<'a> {
     fn go_on(&mut self) -> anyhow::Result<()> {
         let mut deadline = Instant::now() + PATIENCE;
         while !self.is_over() {
-            for speaker in &mut self.speakers {
-                speaker.listen()?;
-                speaker.speak()?;
-            }
+            self.listen_and_speak()?;
             self.kill_when_due()?;
             self.bring_relay_back()?;
             if self.queued() < self.total() {
@@ -133,8 +142,21 @@ impl<'a> Conversation<'a> {
         Ok(())
     }
 
+    fn listen_and_speak(&mut self) -> anyhow::Result<()> {
+        for speaker in &mut self.speakers {
+            speaker.listen()?;
+        }
+        let shown = [&self.speakers[1], &self.speakers[0]].map(|other| other.account.shown_count());
+        for (speaker, shown) in self.speakers.iter_mut().zip(shown) {
+            if speaker.queued < shown + AHEAD_MAX {
+                speaker.speak()?;
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the devices and checks that their stores say what they showed.
-    fn close(mut self) -> anyhow::Result<Tally> {
+    fn close(&mut self) -> anyhow::Result<Tally> {
         for speaker in &mut self.speakers {
             let status = speaker.tail.terminate()?;
             speaker.listen_to_the_end()?;
@@ -143,6 +165,19 @@ impl<'a> Conversation<'a> {
         }
         self.relay.stop()?;
         Ok(self.tally())
+    }
+
+    /// Keeps what the programs logged, for whoever has to find out what went wrong.
+    fn keep_logs(&mut self) -> anyhow::Result<()> {
+        let folder = target_folder()?.join("conversation");
+        std::fs::create_dir_all(&folder)?;
+        std::fs::write(folder.join("relay.log"), self.relay.log()?)?;
+        for speaker in &mut self.speakers {
+            let log = speaker.device.log()? + &speaker.tail.logged()?;
+            std::fs::write(folder.join(speaker.name).with_extension("log"), log)?;
+        }
+        (self.tell)(&format!("the logs are in {}", folder.display()));
+        Ok(())
     }
 
     fn tally(&self) -> Tally {
@@ -187,10 +222,13 @@ impl<'a> Conversation<'a> {
         let Some(&(queued, kill)) = self.kills.last() else {
             return Ok(());
         };
-        if self.queued() < queued || self.relay_returns.is_some() {
+        let shown_first = self.shown_at_kill + SHOWN_BETWEEN_KILLS;
+        let is_due = self.queued() >= queued && self.shown() >= shown_first.min(self.total());
+        if !is_due || self.relay_returns.is_some() {
             return Ok(());
         }
         self.kills.pop();
+        self.shown_at_kill = self.shown();
         let progress = self.progress();
         match kill {
             Kill::Relay => {

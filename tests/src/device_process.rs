@@ -304,14 +304,23 @@ impl RunningCommand {
         self.process.wait(PATIENCE)
     }
 
+    /// What the command has logged so far.
+    ///
+    /// # Errors
+    ///
+    /// When its error output can't be read.
+    pub fn logged(&self) -> anyhow::Result<String> {
+        Ok(std::fs::read_to_string(&self.error_path)?)
+    }
+
     /// The error object that the command wrote, if it wrote one.
     ///
     /// # Errors
     ///
     /// When the error output can't be read.
     pub fn error(&self) -> anyhow::Result<Option<Value>> {
-        let text = std::fs::read_to_string(&self.error_path)?;
-        Ok(text
+        Ok(self
+            .logged()?
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok())
             .find(|object| object["type"] == "error"))

@@ -55,7 +55,7 @@ impl RelayProcess {
             .create(true)
             .append(true)
             .open(self.log_path())?;
-        let mut command = self.command(&["run"]);
+        let mut command = self.command(&["run", "--log", "trace"]);
         command
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
@@ -160,8 +160,7 @@ impl RelayProcess {
             )
             .env("TRUESEAL_RELAY_LISTEN_RECEIVE", receive)
             .env("TRUESEAL_RELAY_LISTEN_PUSH", push)
-            .env("TRUESEAL_RELAY_LISTEN_HEALTH", health)
-            .env("RUST_LOG", "trace");
+            .env("TRUESEAL_RELAY_LISTEN_HEALTH", health);
         command
     }
 

@@ -194,7 +194,6 @@ fn a_port_that_is_in_use() {
     let relay = RelayProcess::start().unwrap();
     let before = std::fs::read(relay.folder().join("keypair.hex")).unwrap();
     let mut second = relay.command(&["run"]);
-    second.env_remove("RUST_LOG");
     let text = read(&mut second);
     assert!(!text.starts_with("exit code 0"), "{text}");
     assert!(text.contains(&relay.ports()[0].to_string()), "{text}");

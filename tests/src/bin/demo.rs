@@ -9,9 +9,31 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use sealpost_tests::conversation::{Plan, run};
+use sealpost_tests::delivery_account::Tally;
+use sealpost_tests::program::Program;
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
+    match demonstrate() {
+        Ok(tally) => {
+            say(&tally.to_string());
+            if tally.is_exact() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
+        }
+        Err(error) => {
+            say(&format!("The demo failed: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn demonstrate() -> anyhow::Result<Tally> {
     let seed = seed()?;
+    // The time is that of the demo, whatever is still to be built.
+    Program::Client.built()?;
+    Program::Relay.built()?;
     let start = Instant::now();
     let mut tell = |text: &str| say(&format!("{:6.2} s  {text}", start.elapsed().as_secs_f64()));
     tell(&format!("seed {seed}"));
@@ -23,12 +45,7 @@ fn main() -> anyhow::Result<ExitCode> {
     };
     let tally = run(&plan, &mut tell)?;
     tell("everything has stopped");
-    say(&tally.to_string());
-    Ok(if tally.is_exact() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(tally)
 }
 
 fn say(line: &str) {
