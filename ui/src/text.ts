@@ -69,7 +69,7 @@ export function errorKey(error: AppError): string {
 }
 
 export function formatTime(ms: number): string {
-  return new Intl.DateTimeFormat(regional, { hour: "2-digit", minute: "2-digit" }).format(ms);
+  return new Intl.DateTimeFormat(regional, { timeStyle: "short" }).format(ms);
 }
 
 export function formatDate(ms: number): string {
