@@ -12,6 +12,9 @@ mod world;
 
 use world::{Faults, World};
 
+/// What happens in one history before the faults end.
+const EVENTS: usize = 300;
+
 /// Histories in a normal test run, for each setting.
 const HISTORIES: u64 = 120;
 
@@ -28,7 +31,7 @@ fn run(first_seed: u64, members: usize, newcomers: usize, faults: &Faults) {
     for seed in seeds {
         let history = std::panic::catch_unwind(|| {
             let mut world = World::new(seed, members, newcomers, *faults);
-            world.run(150);
+            world.run(EVENTS);
             world.settle();
             world.check();
         });
@@ -64,7 +67,7 @@ fn the_same_seed_gives_the_same_history() {
     let history = || {
         let mut world = World::new(7, 2, 1, Faults::ALL);
         world.keep_log();
-        world.run(150);
+        world.run(EVENTS);
         world.settle();
         world.log().to_vec()
     };

@@ -27,7 +27,7 @@ pub(super) struct Faults {
 
 impl Faults {
     pub(super) const ALL: Self = Self {
-        crash: 30,
+        crash: 15,
         lose: 120,
         repeat: 50,
         refuse: 80,
@@ -92,7 +92,7 @@ impl World {
             let number = u64::try_from(number).expect("a small number");
             nodes.push(Node::new(Rig::new(seed ^ (number + 1) << 50, "newcomer")));
         }
-        Self {
+        let mut world = Self {
             nodes,
             relay: Relay::default(),
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -100,26 +100,30 @@ impl World {
             sent: 0,
             log: Vec::new(),
             is_logged: false,
+        };
+        for index in 0..world.nodes.len() {
+            world.connect(index);
         }
+        world
     }
 
     /// Lets things happen at random.
     pub(super) fn run(&mut self, events: usize) {
         for _ in 0..events {
             let index = self.below(self.nodes.len());
-            match self.below(20) {
-                0 | 1 => self.send(index),
-                2..=6 => self.answer(index),
-                7..=11 => self.deliver(index),
-                12..=14 => self.finish_handler(index),
-                15 => self.connect(index),
-                16 => self.cut(index),
-                17 => self.arrive_late(),
-                18 => {
+            match self.below(32) {
+                0..=2 => self.send(index),
+                3..=10 => self.answer(index),
+                11..=18 => self.deliver(index),
+                19..=23 => self.finish_handler(index),
+                24 => self.connect(index),
+                25 => self.cut(index),
+                26 => self.arrive_late(),
+                27 | 28 => {
                     let ms = u64::from(self.rng.next_u32() % 20_000);
                     self.wait(ms);
                 }
-                _ => self.pair(index),
+                _ => self.pair_any(),
             }
         }
     }
@@ -329,6 +333,19 @@ impl World {
             if !is_fresh {
                 self.nodes[index].rig.check_wakeup();
             }
+        }
+    }
+
+    fn pair_any(&mut self) {
+        let outside: Vec<usize> = (0..self.nodes.len())
+            .filter(|index| {
+                let device = &self.nodes[*index].rig.device;
+                device.status() != Status::Member || device.pairing().join.is_some()
+            })
+            .collect();
+        if !outside.is_empty() {
+            let which = self.below(outside.len());
+            self.pair(outside[which]);
         }
     }
 
