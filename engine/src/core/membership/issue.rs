@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sealpost_protocol::key::{DeviceKeys, SigningPublic, SigningSecret};
-use sealpost_protocol::limit::{GROUP_MEMBERS_MAX, SEQUENCE_MAX};
+use sealpost_protocol::limit::{GROUP_MEMBERS_MAX, MANIFEST_VERSION_MAX};
 use sealpost_protocol::manifest::{Manifest, ManifestError, Member, SignedManifest};
 use sealpost_protocol::name::DeviceName;
 
@@ -246,7 +246,7 @@ impl Membership {
     ) -> Result<(SignedManifest, BTreeSet<DeviceKeys>), IssueError> {
         debug_assert_eq!(secret.public(), self.me.signing, "signed with the own key");
         let version = self.standing.version.saturating_add(1);
-        if version > SEQUENCE_MAX {
+        if version > MANIFEST_VERSION_MAX {
             return Err(IssueError::VersionExhausted);
         }
         let listed = parent.members().iter().chain(members.values());

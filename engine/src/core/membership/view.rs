@@ -246,28 +246,29 @@ impl<'a> Computation<'a> {
     }
 
     /// Step 4: whoever an accepted parent lists and its accepted child does not is removed,
-    /// if the issuer left, has authority, or had it until it was removed itself.
+    /// if the issuer has authority, or had it until it was removed itself. And an issuer that
+    /// doesn't list itself leaves: for that its own signature is enough, parent or not.
     fn removals(
         &self,
         accepted: &BTreeSet<ManifestHash>,
         authority: &BTreeSet<SigningPublic>,
     ) -> Vec<Removal> {
         let mut found = Vec::new();
-        for (hash, known) in &self.ascending {
+        let ascending = self.ascending.iter();
+        for (hash, known) in ascending.filter(|(hash, _)| accepted.contains(hash)) {
             let manifest = &known.manifest;
-            let parent = self.accepted_parent(manifest, accepted);
-            let (true, Some(parent)) = (accepted.contains(hash), parent) else {
-                continue;
-            };
             let issuer = manifest.issuer();
-            if !parent.lists(issuer) {
-                continue;
-            }
+            let leaver = (!manifest.lists(issuer)).then_some(*issuer);
             let may_remove = authority.contains(issuer) || self.tombs.contains_key(issuer);
-            let removed = keys(parent)
-                .filter(|key| !manifest.lists(key) && (may_remove || key == issuer))
-                .filter(|key| self.is_fresh(key, hash));
-            found.extend(removed.map(|key| (key, *hash)));
+            let parent = self.accepted_parent(manifest, accepted);
+            let parent = parent.filter(|parent| may_remove && parent.lists(issuer));
+            let removed = parent.into_iter().flat_map(keys);
+            let removed = removed.filter(|key| !manifest.lists(key) && key != issuer);
+            let gone = leaver.into_iter().chain(removed);
+            found.extend(
+                gone.filter(|key| self.is_fresh(key, hash))
+                    .map(|key| (key, *hash)),
+            );
         }
         found
     }
