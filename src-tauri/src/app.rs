@@ -111,6 +111,10 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
             desktop.show_minimised();
         }
         controller.start().await;
+        // Nobody would know that a hidden app waits for them.
+        if hidden && controller.needs_attention().await {
+            controller.show();
+        }
     });
     Ok(())
 }

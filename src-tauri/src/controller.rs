@@ -39,7 +39,7 @@ use tokio::sync::Notify;
 use crate::app_error::{AppError, AppErrorCode};
 use crate::catalogue::Catalogue;
 use crate::view::{AppView, CopyText, KeychainTrouble};
-use crate::window::Window;
+use crate::window::{TrayStatus, Window};
 
 use emission::ChangedRows;
 use group::Group;
@@ -141,6 +141,11 @@ impl Controller {
     /// The whole state of the window, but for the messages.
     pub async fn view(&self) -> AppView {
         self.snapshot().await
+    }
+
+    /// Whether the app can't go on without the person.
+    pub async fn needs_attention(&self) -> bool {
+        self.view().await.tray().status == TrayStatus::NeedsAttention
     }
 
     /// Brings the window to the front.

@@ -87,8 +87,8 @@ impl Controller {
     ///
     /// # Errors
     ///
-    /// `name-empty`, `invitation-invalid`, `invitation-is-own`, `relay-needed`,
-    /// `relay-address-invalid`, and what keeps keys and data from being written.
+    /// `name-empty`, `invitation-invalid`, `invitation-is-own`, `already-in-group`,
+    /// `relay-needed`, `relay-address-invalid`, and what keeps keys and data from being written.
     pub async fn join_group(&self, args: JoinGroup) -> Result<OpenedGroup, AppError> {
         let _lifecycle = self.shared.lifecycle.lock().await;
         let name = device_name(&args.device_name)?;
@@ -100,6 +100,9 @@ impl Controller {
         };
         if self.is_own_token(&invitation.token) {
             return Err(AppErrorCode::InvitationIsOwn.into());
+        }
+        if self.is_in_group_of(&invitation.token) {
+            return Err(AppErrorCode::AlreadyInGroup.into());
         }
         let (profile, keys) = self.opened()?;
         self.prepare_profile(&profile, &name)?;
@@ -234,6 +237,15 @@ impl Controller {
             .groups
             .values()
             .any(|group| group.engine.me().keys == token.keys())
+    }
+
+    /// Whether the device that made a token is in a group with this one already. Devices
+    /// have other keys in each group, so it is that very group.
+    fn is_in_group_of(&self, token: &PairingToken) -> bool {
+        let keys = token.keys();
+        self.engines()
+            .iter()
+            .any(|(_, engine)| engine.members().iter().any(|member| member.keys == keys))
     }
 
     /// Puts a group aside that this device is in no more, if nothing ever happened in it.

@@ -22,6 +22,7 @@ async fn a_missing_keychain_is_said_and_tried_again() {
         let app = App::start(data.path(), "default", &keychain).await;
         let view = app.controller.view().await;
         assert_eq!(view.screen, Screen::Keychain);
+        assert!(app.controller.needs_attention().await);
         let shown = view.keychain.expect("it says what is wrong");
         assert_eq!((shown.kind, shown.may_choose_passphrase), (kind, true));
         let args = StartGroup {

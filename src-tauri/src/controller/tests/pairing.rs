@@ -298,3 +298,21 @@ async fn what_can_not_be_sent_is_said_with_its_numbers() {
         ConnectionState::Connected
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_joins_the_same_group_only_once() {
+    let pair = Pair::new().await;
+    pair.laptop
+        .controller
+        .start_pairing(in_group(&pair.laptop_group))
+        .await
+        .unwrap();
+    let args = JoinGroup {
+        device_name: "Phone".to_owned(),
+        invitation: pair.laptop.link(&pair.laptop_group).await,
+        relay_address: None,
+    };
+    let refused = pair.phone.controller.join_group(args).await.err();
+    assert_eq!(refused, Some(AppErrorCode::AlreadyInGroup.into()));
+    assert_eq!(pair.phone.controller.view().await.groups.len(), 1);
+}
