@@ -10,13 +10,14 @@ import type { MessagePage } from "./bindings/MessagePage";
 import type { MessagesChanged } from "./bindings/MessagesChanged";
 import type { OpenedGroup } from "./bindings/OpenedGroup";
 import type { ReadMessages } from "./bindings/ReadMessages";
+import type { CommandName, EventName } from "./bindings/names";
 import type { SentMessage } from "./bindings/SentMessage";
 import type { StartGroup } from "./bindings/StartGroup";
 
 /** Carries commands to the app and events back: Tauri, or sample data. */
 export interface Channel {
-  call(command: string, args: object): Promise<unknown>;
-  listen(event: string, handler: (payload: unknown) => void): Promise<void>;
+  call(command: CommandName, args: object): Promise<unknown>;
+  listen(event: EventName, handler: (payload: unknown) => void): Promise<void>;
 }
 
 export interface Api {
@@ -47,14 +48,14 @@ export interface Api {
 
 export function makeApi(channel: Channel): Api {
   // The generated types describe what the Rust side serialises, so this one cast holds.
-  const call = async <Answer>(command: string, args: object = {}): Promise<Answer> => {
+  const call = async <Answer>(command: CommandName, args: object = {}): Promise<Answer> => {
     try {
       return (await channel.call(command, args)) as Answer;
     } catch (thrown) {
       throw asAppError(thrown);
     }
   };
-  const listen = <Payload>(event: string, handler: (payload: Payload) => void): Promise<void> =>
+  const listen = <Payload>(event: EventName, handler: (payload: Payload) => void): Promise<void> =>
     channel.listen(event, (payload) => handler(payload as Payload));
   return {
     view: () => call("view"),

@@ -49,6 +49,8 @@ export class Window {
     page.on("console", (line) => {
       if (line.type() === "error" || line.type() === "warning") complaints.push(line.text());
     });
+    // As in the app, where nobody may change what all objects share.
+    await page.addInitScript(() => void Object.freeze(Object.prototype));
     await page.goto(`${base}/index.html${address}`);
     await page.waitForSelector("main");
     return new Window(page, complaints);

@@ -52,6 +52,7 @@ export const scenes: Record<string, Scene> = {
   "group-without-messages": { address: "", go: group("empty") },
   "group-alone": { address: "", go: group("alone") },
   "group-left": { address: "", go: group("left") },
+  "group-one-closed": { address: "?scene=one-closed" },
   "message-detail": { address: "", go: after(group("states"), async (page) => at(page, "delivery-state").nth(3).click()) },
   "message-too-long": { address: "", go: async (page) => at(page, "composer").fill("x".repeat(61_500)) },
   "members": { address: "", go: press("show-members") },

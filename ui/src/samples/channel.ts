@@ -9,6 +9,7 @@ import type { GroupView } from "../bindings/GroupView";
 import type { InvitationPreview } from "../bindings/InvitationPreview";
 import type { MessagePage } from "../bindings/MessagePage";
 import type { MessageView } from "../bindings/MessageView";
+import type { CommandName } from "../bindings/names";
 import codeSvg from "./code.svg?raw";
 import { messagesInEveryState, onRelay, sampleMessages } from "./messages";
 import { group, joiningGroup, member, otherWords, relayOff, relayOn, sceneView, words } from "./view";
@@ -36,7 +37,7 @@ export class SampleApp implements Channel {
   readonly codeText = LINK;
   readonly codeModules = CODE_MODULES;
   readonly #handlers = new Map<string, (payload: unknown) => void>();
-  readonly #commands: Record<string, (args: Args) => unknown>;
+  readonly #commands: Record<CommandName, (args: Args) => unknown>;
 
   constructor(scene: string, language: string) {
     this.view = sceneView(scene, language);
@@ -44,11 +45,9 @@ export class SampleApp implements Channel {
     this.#commands = this.#makeCommands();
   }
 
-  async call(command: string, args: object): Promise<unknown> {
+  async call(command: CommandName, args: object): Promise<unknown> {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    const run = this.#commands[command];
-    if (run === undefined) throw error("internal");
-    return structuredClone(run({ ...args }));
+    return structuredClone(this.#commands[command]({ ...args }));
   }
 
   listen(event: string, handler: (payload: unknown) => void): Promise<void> {
@@ -86,7 +85,7 @@ export class SampleApp implements Channel {
     this.change(id, { pairing: { ...pairing, requests: [...pairing.requests, request] } });
   }
 
-  #makeCommands(): Record<string, (args: Args) => unknown> {
+  #makeCommands(): Record<CommandName, (args: Args) => unknown> {
     return {
       view: () => this.view,
       start_group: (args) => this.#startGroup(args),

@@ -109,6 +109,7 @@ export function sceneView(scene: string, language: string): AppView {
     return { ...base("keychain", language), keychain: { kind, mayChoosePassphrase: kind === "missing" || kind === "dismissed" } };
   }
   const view = { ...base("ready", language), groups: sampleGroups(), relay: relayOn };
+  if (name === "one-closed") view.failure = { code: "storage", args: { kind: "damaged" } };
   if (name === "relay-off") view.relay = relayOff;
   if (name === "relay-failed") {
     view.relay = { ...relayOff, state: "failed", failure: { code: "relay-port-in-use", args: { port: 7700 } } };
