@@ -79,18 +79,28 @@ impl Catalogue {
         self.text_with(key, &FluentArgs::new())
     }
 
+    /// An attribute of a text. The key itself where none is found.
+    pub fn attribute(&self, key: &'static str, attribute: &'static str) -> String {
+        self.find(key, Some(attribute), &FluentArgs::new())
+    }
+
     /// A text with numbers or names in it. The key itself where no text is found.
     pub fn text_with(&self, key: &'static str, arguments: &FluentArgs<'_>) -> String {
+        self.find(key, None, arguments)
+    }
+
+    fn find(&self, key: &str, attribute: Option<&str>, arguments: &FluentArgs<'_>) -> String {
         self.bundles
             .iter()
             .find_map(|bundle| {
-                let pattern = bundle.get_message(key)?.value()?;
+                let message = bundle.get_message(key)?;
+                let pattern = match attribute {
+                    Some(attribute) => message.get_attribute(attribute)?.value(),
+                    None => message.value()?,
+                };
                 let mut errors = Vec::new();
-                Some(
-                    bundle
-                        .format_pattern(pattern, Some(arguments), &mut errors)
-                        .into_owned(),
-                )
+                let text = bundle.format_pattern(pattern, Some(arguments), &mut errors);
+                Some(text.into_owned())
             })
             .unwrap_or_else(|| key.to_owned())
     }

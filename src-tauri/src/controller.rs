@@ -38,6 +38,7 @@ use tokio::sync::Notify;
 
 use crate::app_error::{AppError, AppErrorCode};
 use crate::catalogue::Catalogue;
+use crate::settings::Settings as _;
 use crate::view::{AppView, CopyText, KeychainTrouble};
 use crate::window::{TrayStatus, Window};
 
@@ -154,13 +155,29 @@ impl Controller {
     }
 
     /// Handles that the person closed the window: with a tray it is hidden, because the app
-    /// goes on there; without one it could never be found again, so the app ends.
+    /// goes on there, and the first time that is said; without one it could never be found
+    /// again, so the app ends.
     pub async fn handle_window_closed(&self) {
         if self.ask_for_tray().await {
             self.window().hide();
+            self.tell_hidden().await;
         } else {
             self.quit().await;
         }
+    }
+
+    async fn tell_hidden(&self) {
+        let Some(profile) = self.state().profile.clone() else {
+            return;
+        };
+        let window = Arc::clone(&self.shared.setup.window);
+        // A notice that can't be shown is not worth more than trying.
+        let _ = blocking(move || {
+            if profile.hiding_is_news() {
+                window.tell_hidden();
+            }
+        })
+        .await;
     }
 
     /// Asks whether there is a tray, which on some systems comes and goes.

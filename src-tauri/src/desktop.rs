@@ -12,6 +12,7 @@ use tauri_plugin_clipboard_manager::ClipboardExt as _;
 
 use crate::app_error::{AppError, AppErrorCode};
 use crate::catalogue::Catalogue;
+use crate::options::IDENTIFIER;
 use crate::tray::{self, Tray, TrayChoice};
 use crate::view::{AppView, MESSAGES_EVENT, MessagesChanged, VIEW_EVENT};
 use crate::window::{TrayView, Window};
@@ -124,6 +125,16 @@ impl Window for Desktop {
         if let Some(window) = self.window() {
             let _ = window.hide();
         }
+    }
+
+    fn tell_hidden(&self) {
+        // Where nothing shows notifications, the icon in the tray has to be enough.
+        let _ = notify_rust::Notification::new()
+            .appname(PRODUCT_NAME)
+            .icon(IDENTIFIER)
+            .summary(&self.catalogue.text("tray-hidden"))
+            .body(&self.catalogue.attribute("tray-hidden", "about"))
+            .show();
     }
 
     fn copy_text(&self, text: &str) -> Result<(), AppError> {

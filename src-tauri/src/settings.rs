@@ -26,6 +26,9 @@ pub struct RelaySettings {
     pub push_port: u16,
 }
 
+/// The key of whether the person knows that closing the window only hides it.
+const HIDING_TOLD: &str = "hidingTold";
+
 /// The key of what ended each group that this device is in no more.
 const ENDED_GROUPS: &str = "endedGroups";
 
@@ -44,6 +47,10 @@ pub trait Settings {
     ///
     /// The profile can't be written.
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError>;
+
+    /// Keeps that the person was told that closing the window only hides it. Whether this is
+    /// the first time; never when it can't be kept, because then it would be told for ever.
+    fn hiding_is_news(&self) -> bool;
 
     /// What ended a group for this device; nothing while it hasn't ended.
     fn group_end(&self, namespace: &str) -> Option<StatusReason>;
@@ -81,6 +88,11 @@ impl Settings for Profile {
 
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError> {
         write(self, RELAY, &relay)
+    }
+
+    fn hiding_is_news(&self) -> bool {
+        let told: bool = read(self, HIDING_TOLD).unwrap_or_default();
+        !told && write(self, HIDING_TOLD, &true).is_ok()
     }
 
     fn group_end(&self, namespace: &str) -> Option<StatusReason> {

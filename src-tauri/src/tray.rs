@@ -205,7 +205,8 @@ mod tests {
         ];
         for language in [Language::English, Language::German] {
             let catalogue = Catalogue::new(language);
-            for key in ["tray-show", "tray-relay", "tray-quit"] {
+            assert_ne!(catalogue.attribute("tray-hidden", "about"), "tray-hidden");
+            for key in ["tray-hidden", "tray-show", "tray-relay", "tray-quit"] {
                 assert_ne!(catalogue.text(key), key);
             }
             for state in states {

@@ -23,6 +23,9 @@ pub trait Window: Send + Sync + 'static {
     /// Hides the window; the app goes on in the tray.
     fn hide(&self);
 
+    /// Says outside of the window that the app goes on in the tray. May take a while.
+    fn tell_hidden(&self);
+
     /// Puts a text on the clipboard.
     ///
     /// # Errors

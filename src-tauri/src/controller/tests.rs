@@ -37,6 +37,7 @@ struct RecordedWindow {
     has_tray: AtomicBool,
     shown: AtomicUsize,
     hidden: AtomicUsize,
+    told_hidden: AtomicUsize,
     exited: watch::Sender<bool>,
 }
 
@@ -50,6 +51,7 @@ impl RecordedWindow {
             has_tray: AtomicBool::new(true),
             shown: AtomicUsize::new(0),
             hidden: AtomicUsize::new(0),
+            told_hidden: AtomicUsize::new(0),
             exited: watch::Sender::new(false),
         })
     }
@@ -86,6 +88,10 @@ impl Window for RecordedWindow {
 
     fn hide(&self) {
         self.hidden.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn tell_hidden(&self) {
+        self.told_hidden.fetch_add(1, Ordering::SeqCst);
     }
 
     fn copy_text(&self, _text: &str) -> Result<(), AppError> {

@@ -126,7 +126,13 @@ async fn closing_the_window_hides_it_only_where_there_is_a_tray() {
     let data = tempfile::tempdir().unwrap();
     let app = App::fresh(data.path(), "default").await;
     app.controller.handle_window_closed().await;
-    assert_eq!(app.window.hidden.load(Ordering::SeqCst), 1);
+    app.controller.handle_window_closed().await;
+    assert_eq!(app.window.hidden.load(Ordering::SeqCst), 2);
+    assert_eq!(
+        app.window.told_hidden.load(Ordering::SeqCst),
+        1,
+        "it is said once"
+    );
     assert!(!*app.window.exited.borrow());
     app.window.has_tray.store(false, Ordering::SeqCst);
     app.controller.handle_window_closed().await;
