@@ -18,6 +18,9 @@ mod sessions;
 mod start;
 mod view;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;

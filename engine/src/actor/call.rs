@@ -138,6 +138,12 @@ impl ActorHandle {
         Self { shared }
     }
 
+    /// Gives the actor any input.
+    #[cfg(test)]
+    pub(super) fn shared_input(&self, input: Input) {
+        self.shared.input(input);
+    }
+
     /// The committed state.
     pub(crate) fn view(&self) -> Arc<View> {
         Arc::clone(&lock(&self.shared.view))

@@ -11,6 +11,8 @@
 //!   collection is the one of the session counts as missing;
 //! - errors of the platform, whose text may tell anything, are dropped here.
 
+use std::time::{Duration, Instant};
+
 use super::{KeyItem, KeyItemName, KeyStore, KeyStoreError};
 
 /// The service name under which the items stand.
@@ -37,7 +39,7 @@ impl KeychainStore {
     /// [`KeyStoreError::Missing`], [`KeyStoreError::Locked`],
     /// [`KeyStoreError::Dismissed`] or [`KeyStoreError::Failed`].
     pub fn check(&self) -> Result<(), KeyStoreError> {
-        self.platform.check()
+        timed(|| self.platform.check())
     }
 }
 
@@ -49,26 +51,39 @@ impl Default for KeychainStore {
 
 impl KeyStore for KeychainStore {
     fn load(&self, name: &KeyItemName) -> Result<Option<KeyItem>, KeyStoreError> {
-        match self.platform.entry(name)?.get_secret() {
+        timed(|| match self.platform.entry(name)?.get_secret() {
             Ok(secret) => Ok(Some(KeyItem::from_bytes(secret))),
             Err(keyring_core::Error::NoEntry) => Ok(None),
             Err(error) => Err(self.platform.sort(error)),
-        }
+        })
     }
 
     fn save(&self, name: &KeyItemName, item: &KeyItem) -> Result<(), KeyStoreError> {
-        self.platform.check()?;
-        let entry = self.platform.entry(name)?;
-        entry
-            .set_secret(item.as_bytes())
-            .map_err(|error| self.platform.sort(error))
+        self.check()?;
+        timed(|| {
+            let saved = self.platform.entry(name)?.set_secret(item.as_bytes());
+            saved.map_err(|error| self.platform.sort(error))
+        })
     }
 
     fn remove(&self, name: &KeyItemName) -> Result<(), KeyStoreError> {
-        match self.platform.entry(name)?.delete_credential() {
+        timed(|| match self.platform.entry(name)?.delete_credential() {
             Ok(()) | Err(keyring_core::Error::NoEntry) => Ok(()),
             Err(error) => Err(self.platform.sort(error)),
-        }
+        })
+    }
+}
+
+/// A question that is gone sooner than this was seen by nobody: where no prompt can be shown,
+/// the Secret Service says that it was dismissed, too.
+const SEEN: Duration = Duration::from_millis(400);
+
+/// Tells a question that a person dismissed from one that could not be asked.
+fn timed<T>(call: impl FnOnce() -> Result<T, KeyStoreError>) -> Result<T, KeyStoreError> {
+    let began = Instant::now();
+    match call() {
+        Err(KeyStoreError::Dismissed) if began.elapsed() < SEEN => Err(KeyStoreError::Locked),
+        result => result,
     }
 }
 

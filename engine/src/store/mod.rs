@@ -129,6 +129,21 @@ impl Store {
     }
 }
 
+#[cfg(test)]
+impl Store {
+    /// Plays a full disk: the file may not grow. `false` ends it.
+    pub(crate) fn fill_disk(&self, is_full: bool) {
+        let pages: i64 = self
+            .connection
+            .pragma_query_value(None, "page_count", |row| row.get(0))
+            .unwrap();
+        let limit = if is_full { pages } else { i64::from(u32::MAX) };
+        self.connection
+            .pragma_update(None, "max_page_count", limit)
+            .unwrap();
+    }
+}
+
 impl Lookup for Store {
     fn is_handled(&self, id: &MessageId) -> Result<bool, LookupError> {
         let found = self

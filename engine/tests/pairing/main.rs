@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod devices;
+mod failures;
+mod log_canary;
 
 use std::fs;
 use std::time::Duration;

@@ -1,0 +1,319 @@
+use std::path::PathBuf;
+use std::sync::mpsc;
+
+use super::*;
+use crate::clock::SteppedClock;
+use crate::core::issue::Unreadable;
+use crate::core::status::{Connection, Status};
+use crate::engine::{OpenError, OpenOptions};
+use crate::keys::{GroupKeys, KeyItemName, KeyStore, KeyStoreError, MemoryStore};
+use crate::namespace::Namespace;
+use crate::profile::{ProfileId, database_path};
+use crate::store::Store;
+
+const SOON: Duration = Duration::from_secs(20);
+const NOW_MS: u64 = 1_790_812_800_000;
+
+/// What of a group survives its actor.
+struct Home {
+    directory: tempfile::TempDir,
+    profile: ProfileId,
+    keys: Arc<MemoryStore>,
+    clock: Arc<SteppedClock>,
+}
+
+impl Home {
+    fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            profile: ProfileId::generate(&mut OsRng),
+            keys: Arc::new(MemoryStore::new()),
+            clock: Arc::new(SteppedClock::new(NOW_MS)),
+        }
+    }
+
+    fn namespace() -> Namespace {
+        Namespace::parse("group").unwrap()
+    }
+
+    fn database(&self) -> PathBuf {
+        database_path(self.directory.path(), &Self::namespace())
+    }
+
+    async fn open(&self) -> Result<ActorHandle, OpenError> {
+        let key_store: Arc<dyn KeyStore> = Arc::<MemoryStore>::clone(&self.keys);
+        let clock: Arc<dyn Clock> = Arc::<SteppedClock>::clone(&self.clock);
+        start(OpenOptions {
+            directory: self.directory.path().to_owned(),
+            namespace: Self::namespace(),
+            profile_id: self.profile,
+            relay: None,
+            device_name: "Laptop".to_owned(),
+            key_store,
+            clock,
+            max_payload_bytes: None,
+        })
+        .await
+    }
+
+    fn item(&self) -> KeyItemName {
+        KeyItemName::group(&self.profile, &Self::namespace())
+    }
+
+    fn group_keys(&self) -> GroupKeys {
+        let item = self.keys.load(&self.item()).unwrap().unwrap();
+        GroupKeys::decode(&item, &self.profile).unwrap()
+    }
+
+    fn save_keys(&self, keys: &GroupKeys) {
+        self.keys
+            .save(&self.item(), &keys.encode(&self.profile))
+            .unwrap();
+    }
+}
+
+async fn set_label(actor: &ActorHandle, label: String) -> Result<(), EngineError> {
+    actor
+        .change(move |device, _, _| device.handle_label(label))
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_call_of_a_burst_is_answered() {
+    let home = Home::new();
+    let actor = Arc::new(home.open().await.unwrap());
+    // Holds the actor, so that the calls pile up behind it.
+    let (release, released) = mpsc::channel::<()>();
+    let holder = Arc::clone(&actor);
+    let held = tokio::spawn(async move {
+        holder
+            .query(move |_, _| Ok(released.recv_timeout(SOON).is_ok()))
+            .await
+    });
+    let calls: Vec<_> = (0..3 * INPUTS_AT_ONCE_MAX)
+        .map(|number| {
+            let actor = Arc::clone(&actor);
+            tokio::spawn(async move { set_label(&actor, number.to_string()).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    release.send(()).unwrap();
+    assert_eq!(held.await.unwrap(), Ok(true));
+    for call in calls {
+        assert_eq!(call.await.unwrap(), Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_what_it_can_not_keep_and_recovers() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    set_label(&actor, "before".to_owned()).await.unwrap();
+    actor
+        .query(|store, _| Ok(store.fill_disk(true)))
+        .await
+        .unwrap();
+    let (answered, answer) = mpsc::channel();
+    actor.shared_input(Input::Call(Box::new(move |device, now_ms, _| {
+        // Enough rows to need another page.
+        (0..200).for_each(|_| device.handle_bad_frame(now_ms));
+        Box::new(move |committed| answered.send(committed).unwrap())
+    })));
+    let refused = Err(EngineError::Storage(StorageFault::Full));
+    assert_eq!(answer.recv_timeout(SOON).unwrap(), refused);
+    assert_eq!(
+        actor.query(|store, _| store.issues(9)).await.unwrap(),
+        Vec::new()
+    );
+    assert_eq!(actor.view().label.as_deref(), Some("before"));
+    actor
+        .query(|store, _| Ok(store.fill_disk(false)))
+        .await
+        .unwrap();
+    set_label(&actor, "after".to_owned()).await.unwrap();
+    assert_eq!(actor.view().label.as_deref(), Some("after"));
+}
+
+#[tokio::test]
+async fn an_identity_changes_in_the_order_that_leaves_no_gap() {
+    let home = Home::new();
+    let mut group = Group::open(&options(&home), NOW_MS).unwrap();
+    let before = group.device.keys();
+    let fresh = sealpost_protocol::key::DeviceSecrets::generate(&mut OsRng);
+    let step = || Step {
+        changes: vec![Change::GroupWiped, Change::IdentityReplaced(fresh.clone())],
+        effects: Vec::new(),
+    };
+    // The key store doesn't take the new one: nothing changes.
+    home.keys.fail_with(Some(KeyStoreError::Locked));
+    assert_eq!(group.commit(&step()).err(), Some(StorageFault::Unavailable));
+    home.keys.fail_with(None);
+    group.restore(NOW_MS).unwrap();
+    assert_eq!(group.device.keys(), before);
+    assert_eq!(home.group_keys().identities().len(), 1);
+
+    group.commit(&step()).unwrap();
+    group.restore(NOW_MS).unwrap();
+    assert_eq!(group.device.keys(), fresh.keys());
+    assert_eq!(home.group_keys().identities().len(), 1);
+    drop(group);
+    let group = Group::open(&options(&home), NOW_MS).unwrap();
+    assert_eq!(group.device.keys(), fresh.keys());
+}
+
+fn options(home: &Home) -> OpenOptions {
+    let key_store: Arc<dyn KeyStore> = Arc::<MemoryStore>::clone(&home.keys);
+    OpenOptions {
+        directory: home.directory.path().to_owned(),
+        namespace: Home::namespace(),
+        profile_id: home.profile,
+        relay: None,
+        device_name: "Laptop".to_owned(),
+        key_store,
+        clock: Arc::<SteppedClock>::clone(&home.clock),
+        max_payload_bytes: None,
+    }
+}
+
+#[tokio::test]
+async fn a_start_finishes_a_change_of_identity_on_the_side_that_the_store_names() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    let me = actor.view().me.keys;
+    actor.close().await;
+    // Interrupted after the first of the three writes: the new one was never used.
+    let mut keys = home.group_keys();
+    let first = keys.identities()[0].id;
+    let secrets = sealpost_protocol::key::DeviceSecrets::generate(&mut OsRng);
+    let second = keys.add_identity(&first, secrets.clone(), &mut OsRng);
+    home.save_keys(&keys);
+    let actor = home.open().await.unwrap();
+    assert_eq!(actor.view().me.keys, me);
+    assert!(home.group_keys().identity(&second).is_none());
+    actor.close().await;
+    // Interrupted after the second: the store names the new one.
+    home.save_keys(&keys);
+    let mut store = Store::open(&home.database(), keys.database_key(), &first).unwrap();
+    let changes = [Change::IdentityReplaced(secrets.clone())];
+    store.apply(&changes, Some(&second)).unwrap();
+    drop(store);
+    let actor = home.open().await.unwrap();
+    assert_eq!(actor.view().me.keys, secrets.keys());
+    assert!(home.group_keys().identity(&first).is_none());
+}
+
+#[tokio::test]
+async fn keys_that_were_saved_before_a_store_was_made_are_used_for_it() {
+    let home = Home::new();
+    let keys = GroupKeys::generate(&mut OsRng);
+    home.save_keys(&keys);
+    let actor = home.open().await.unwrap();
+    assert_eq!(actor.view().me.keys, keys.identities()[0].secrets.keys());
+    assert_eq!(home.group_keys().database_key(), keys.database_key());
+}
+
+#[tokio::test]
+async fn a_store_that_names_an_identity_nobody_has_is_refused() {
+    let home = Home::new();
+    home.open().await.unwrap().close().await;
+    let old = home.group_keys();
+    let mut keys = home.group_keys();
+    let first = keys.identities()[0].id;
+    let secrets = sealpost_protocol::key::DeviceSecrets::generate(&mut OsRng);
+    let second = keys.add_identity(&first, secrets, &mut OsRng);
+    keys.keep_only(&second);
+    home.save_keys(&keys);
+    let refused = home.open().await.err();
+    assert_eq!(refused, Some(OpenError::KeyStore(KeyStoreError::Damaged)));
+    home.save_keys(&old);
+    home.open().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn issues_from_before_the_first_listener_are_told_to_it_even_after_a_restart() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    let bad_frame = || Input::Session {
+        generation: 0,
+        report: Report::BadFrame,
+    };
+    actor.shared_input(bad_frame());
+    actor.close().await;
+    let actor = home.open().await.unwrap();
+    let (told, tells) = mpsc::channel();
+    let _subscription = actor.listen_to_issues(move |issue| told.send(issue).unwrap());
+    let malformed = DeliveryIssue::Unreadable(Unreadable::Malformed);
+    assert_eq!(tells.recv_timeout(SOON).unwrap(), malformed);
+    actor.shared_input(bad_frame());
+    assert_eq!(tells.recv_timeout(SOON).unwrap(), malformed);
+    let untold = actor.query(|store, _| store.untold_issues()).await.unwrap();
+    assert!(untold.is_empty());
+    assert_eq!(
+        actor.query(|store, _| store.issues(9)).await.unwrap().len(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn reports_for_an_earlier_machine_are_dropped() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    actor.shared_input(Input::Session {
+        generation: 9,
+        report: Report::BadFrame,
+    });
+    assert!(
+        actor
+            .query(|store, _| store.issues(9))
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
+async fn a_group_without_relay_or_handler_says_so() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    let began = std::time::Instant::now();
+    let expected = Connection::Disconnected(Some(crate::core::status::ConnectFailure::NoRelay));
+    while actor.view().connection != expected && began.elapsed() < SOON {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    assert_eq!(actor.view().connection, expected);
+    assert_eq!(actor.view().status, Status::NotJoined);
+}
+
+#[tokio::test]
+async fn the_clock_is_asked_when_the_actor_is_woken() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    let kept = |until| Change::MessageHandled {
+        id: sealpost_protocol::message_id::MessageId::from_bytes([1; 32]),
+        keep_until_ms: until,
+    };
+    actor.close().await;
+    let keys = home.group_keys();
+    let first = keys.identities()[0].id;
+    let mut store = Store::open(&home.database(), keys.database_key(), &first).unwrap();
+    store.apply(&[kept(NOW_MS + 1_000)], None).unwrap();
+    drop(store);
+    let actor = home.open().await.unwrap();
+    let is_handled = |store: &Store| {
+        use crate::core::step::Lookup;
+        let id = sealpost_protocol::message_id::MessageId::from_bytes([1; 32]);
+        store.is_handled(&id).map_err(|_| StorageFault::Unavailable)
+    };
+    assert_eq!(
+        actor.query(move |store, _| is_handled(store)).await,
+        Ok(true)
+    );
+    home.clock.advance(61 * 24 * 3_600_000);
+    actor.wake();
+    // The end of a turn is when time is looked at.
+    set_label(&actor, "x".to_owned()).await.unwrap();
+    assert_eq!(
+        actor.query(move |store, _| is_handled(store)).await,
+        Ok(false)
+    );
+}
