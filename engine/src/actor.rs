@@ -23,7 +23,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand_core::OsRng;
 use sealpost_protocol::address::RelayAddress;
@@ -52,6 +52,9 @@ const INPUTS_AT_ONCE_MAX: usize = 64;
 /// The clock is looked at this often at least: it may be set, or the computer may have slept.
 const LOOK_AT_CLOCK: Duration = Duration::from_secs(10);
 
+/// A time of day that goes on by this much more than the process means that it slept.
+const SLEEP_MIN: Duration = Duration::from_secs(20);
+
 /// How long the group rests after its store failed, at first and at most.
 const REST_FIRST_MS: u64 = 1_000;
 const REST_MAX_MS: u64 = 60_000;
@@ -75,6 +78,7 @@ struct Actor {
     generation: u64,
     /// After a failed commit: until when the group rests, and how often in a row it failed.
     rest: Option<Rest>,
+    sleep: Sleep,
     /// The machine is ahead of the store and can't be built anew yet, for this reason.
     stale: Option<StorageFault>,
 }
@@ -113,6 +117,10 @@ impl Actor {
     /// Takes an input and those that wait behind it, and settles them together.
     fn turn(&mut self, first: Option<Input>) -> Option<End> {
         self.revive();
+        if self.sleep.was_slept(Instant::now(), self.clock.now_ms()) {
+            tracing::debug!("the clock jumped; starting the sessions afresh");
+            self.sessions.renew();
+        }
         let mut answers = Vec::new();
         let mut next = first;
         let mut taken = 0;
@@ -190,8 +198,12 @@ impl Actor {
         let device = &mut self.group.device;
         match report {
             Report::Connection(connection) => device.handle_connection(connection),
-            Report::Started(session) => device.handle_session_started(session),
+            Report::Started(session) => {
+                self.sessions.set_receiving(Some(session));
+                device.handle_session_started(session);
+            }
             Report::Ended(session, connection) => {
+                self.sessions.set_receiving(None);
                 device.handle_session_ended(session, connection);
             }
             Report::Delivered {
@@ -384,6 +396,29 @@ impl Actor {
         // Never zero: a clock that stands still must not make this thread spin.
         let wait = due.map(|due| Duration::from_millis(due.saturating_sub(now_ms).max(1)));
         wait.map_or(LOOK_AT_CLOCK, |wait| wait.min(LOOK_AT_CLOCK))
+    }
+}
+
+/// Notices that the computer slept: the time of day went on and this process didn't.
+struct Sleep {
+    seen: Instant,
+    seen_ms: u64,
+}
+
+impl Sleep {
+    fn new(now: Instant, now_ms: u64) -> Self {
+        Self {
+            seen: now,
+            seen_ms: now_ms,
+        }
+    }
+
+    /// Whether it slept since the last look.
+    fn was_slept(&mut self, now: Instant, now_ms: u64) -> bool {
+        let awake = now.saturating_duration_since(self.seen);
+        let passed = Duration::from_millis(now_ms.saturating_sub(self.seen_ms));
+        (self.seen, self.seen_ms) = (now, now_ms);
+        passed.saturating_sub(awake) >= SLEEP_MIN
     }
 }
 

@@ -19,6 +19,7 @@ use rand_core::OsRng;
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::key::MemberId;
+use sealpost_protocol::limit::{END_TO_END_VERSION, TRANSPORT_VERSION};
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::token::PairingToken;
 
@@ -38,6 +39,27 @@ use crate::subscription::Subscription;
 
 /// A future that a handler returns.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Which versions this program speaks. A package version never implies the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    /// The version of this crate.
+    pub package: &'static str,
+    /// The Transport Version.
+    pub transport: u16,
+    /// The End-to-End Version.
+    pub end_to_end: u16,
+}
+
+/// Says which versions this program speaks.
+#[must_use]
+pub const fn versions() -> Versions {
+    Versions {
+        package: env!("CARGO_PKG_VERSION"),
+        transport: TRANSPORT_VERSION,
+        end_to_end: END_TO_END_VERSION,
+    }
+}
 
 /// What a group is opened with.
 pub struct OpenOptions {

@@ -25,5 +25,5 @@ mod session;
 mod store;
 pub mod subscription;
 
-pub use engine::{BoxFuture, Engine, OpenError, OpenOptions};
+pub use engine::{BoxFuture, Engine, OpenError, OpenOptions, Versions, versions};
 pub use subscription::Subscription;

@@ -27,6 +27,8 @@ pub(super) struct Sessions {
     pushes: UnboundedSender<Push>,
     hurry: Arc<Notify>,
     tasks: [AbortHandle; 2],
+    /// The Receive Session that is up.
+    receiving: Option<SessionId>,
     /// Places of the blobs that the machine hasn't decided, in the order of delivery.
     places: VecDeque<QueuePlace>,
     aim: Option<Aim>,
@@ -78,6 +80,7 @@ impl Sessions {
             pushes,
             hurry,
             tasks,
+            receiving: None,
             places,
             aim: None,
         }
@@ -112,6 +115,20 @@ impl Sessions {
     /// Makes the next [`Self::aim`] start both afresh.
     pub(super) fn forget_aim(&mut self) {
         self.aim = None;
+    }
+
+    /// A Receive Session came up, or went.
+    pub(super) const fn set_receiving(&mut self, session: Option<SessionId>) {
+        self.receiving = session;
+    }
+
+    /// Starts both afresh: after a sleep of the computer nobody can tell whether the other
+    /// side is still there.
+    pub(super) fn renew(&self) {
+        if let Some(session) = self.receiving {
+            self.restart(session);
+        }
+        self.hurry();
     }
 
     /// Connects now instead of after the current delay.
@@ -150,5 +167,11 @@ impl Sessions {
         for task in &self.tasks {
             task.abort();
         }
+    }
+}
+
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        self.end();
     }
 }

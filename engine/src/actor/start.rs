@@ -3,16 +3,17 @@
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, mpsc::Receiver};
 use std::thread;
+use std::time::Instant;
 
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::Actor;
 use super::call::{ActorHandle, Input, Shared};
 use super::group::Group;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::view::View;
+use super::{Actor, Sleep};
 use crate::core::error::StorageFault;
 use crate::engine::{OpenError, OpenOptions};
 use crate::notices::Notices;
@@ -50,7 +51,8 @@ impl Actor {
         inputs_of: Receiver<Input>,
     ) -> Result<Self, OpenError> {
         let clock = Arc::clone(&options.clock);
-        let group = Group::open(&options, clock.now_ms())?;
+        let now_ms = clock.now_ms();
+        let group = Group::open(&options, now_ms)?;
         let relay = group.settle_relay(options.relay)?;
         let notices = Notices::start().map_err(|_| StorageFault::Unavailable)?;
         let view = View::of(&group.device, relay.clone());
@@ -67,6 +69,7 @@ impl Actor {
             runs: Runs::default(),
             generation: 0,
             rest: None,
+            sleep: Sleep::new(Instant::now(), now_ms),
             stale: None,
         })
     }

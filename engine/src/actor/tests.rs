@@ -104,15 +104,20 @@ async fn every_call_of_a_burst_is_answered() {
     }
 }
 
+async fn fill_disk(actor: &ActorHandle, is_full: bool) {
+    let filled = actor.query(move |store, _| {
+        store.fill_disk(is_full);
+        Ok(())
+    });
+    filled.await.unwrap();
+}
+
 #[tokio::test]
 async fn a_full_disk_refuses_what_it_can_not_keep_and_recovers() {
     let home = Home::new();
     let actor = home.open().await.unwrap();
     set_label(&actor, "before".to_owned()).await.unwrap();
-    actor
-        .query(|store, _| Ok(store.fill_disk(true)))
-        .await
-        .unwrap();
+    fill_disk(&actor, true).await;
     let (answered, answer) = mpsc::channel();
     actor.shared_input(Input::Call(Box::new(move |device, now_ms, _| {
         // Enough rows to need another page.
@@ -126,10 +131,7 @@ async fn a_full_disk_refuses_what_it_can_not_keep_and_recovers() {
         Vec::new()
     );
     assert_eq!(actor.view().label.as_deref(), Some("before"));
-    actor
-        .query(|store, _| Ok(store.fill_disk(false)))
-        .await
-        .unwrap();
+    fill_disk(&actor, false).await;
     set_label(&actor, "after".to_owned()).await.unwrap();
     assert_eq!(actor.view().label.as_deref(), Some("after"));
 }
@@ -269,6 +271,23 @@ async fn reports_for_an_earlier_machine_are_dropped() {
             .unwrap()
             .is_empty()
     );
+}
+
+#[test]
+fn a_sleep_is_a_clock_that_went_on_without_this_process() {
+    let began = Instant::now();
+    let mut sleep = Sleep::new(began, NOW_MS);
+    let mut look = |awake_s, clock_s: u64| {
+        sleep.was_slept(
+            began + Duration::from_secs(awake_s),
+            NOW_MS + clock_s * 1_000,
+        )
+    };
+    assert!(!look(10, 10));
+    assert!(!look(3_600, 3_605), "clocks drift");
+    assert!(look(3_610, 7_300));
+    assert!(!look(3_620, 7_310), "once");
+    assert!(!look(3_630, 100), "a clock set back is no sleep");
 }
 
 #[tokio::test]

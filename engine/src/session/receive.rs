@@ -1,6 +1,7 @@
 //! The Receive Session: dialled, kept, and dialled again while the group wants one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rand_core::OsRng;
 use sealpost_protocol::channel::{Opener, Sealer};
@@ -65,13 +66,13 @@ impl Receiver {
                 self.tell(Connection::Connecting);
             }
             sessions += 1;
-            let started = Instant::now();
-            let Some(fault) = self.keep(&route, SessionId(sessions)).await else {
+            let Some(end) = self.keep(&route, SessionId(sessions)).await else {
                 // The goal changed: a new one is sought at once.
                 (backoff, last) = (Backoff::new(self.timing), None);
                 continue;
             };
-            if started.elapsed() >= self.timing.settled {
+            let fault = end.fault;
+            if end.lived >= self.timing.settled {
                 backoff.reset();
             }
             last = Some(fault);
@@ -89,7 +90,7 @@ impl Receiver {
     }
 
     /// One session from dialling to its end; `None` when it ended because the goal changed.
-    async fn keep(&mut self, route: &Route, session: SessionId) -> Option<SessionFault> {
+    async fn keep(&mut self, route: &Route, session: SessionId) -> Option<End> {
         let (mut goals, timing) = (self.goals.clone(), self.timing);
         let opened = tokio::select! {
             opened = connect(&timing, route) => opened,
@@ -100,9 +101,13 @@ impl Receiver {
             Err(fault) => {
                 tracing::debug!(?fault, "no receive session");
                 self.tell(fault.connection());
-                return Some(fault);
+                return Some(End {
+                    fault,
+                    lived: Duration::ZERO,
+                });
             }
         };
+        let began = Instant::now();
         tracing::debug!(session = session.0, "receive session up");
         (self.report)(Report::Started(session));
         let ended = tokio::select! {
@@ -112,7 +117,10 @@ impl Receiver {
         tracing::debug!(session = session.0, ?ended, "receive session ended");
         let connection = ended.map_or(Connection::Connecting, SessionFault::connection);
         (self.report)(Report::Ended(session, connection));
-        ended
+        ended.map(|fault| End {
+            fault,
+            lived: began.elapsed(),
+        })
     }
 
     /// Waits for the next goal, and drops orders for sessions that are gone.
@@ -128,6 +136,12 @@ impl Receiver {
     fn tell(&self, connection: Connection) {
         (self.report)(Report::Connection(connection));
     }
+}
+
+/// How a session ended by itself.
+struct End {
+    fault: SessionFault,
+    lived: Duration,
 }
 
 /// The actor is gone.
