@@ -27,9 +27,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 const ROUNDS: usize = 3;
-const LATENCY_RUN: Duration = Duration::from_millis(1_500);
+const LATENCY_TURNS: usize = 10;
+const LATENCY_RUN: Duration = Duration::from_millis(150);
 const THROUGHPUT_RUN: Duration = Duration::from_millis(1_500);
-const APPENDS: usize = 150;
+const APPENDS: usize = 30;
 const SMALL: usize = 300;
 
 /// Pushes in flight, over how many sessions, of how many bytes.
@@ -63,10 +64,12 @@ struct Results {
 async fn measure(results: &mut Results) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let relay = start(&folder).await;
-    append(folder.path(), &mut results.appends);
-    measure_acks(&relay, &mut results.acks).await;
-    append(folder.path(), &mut results.appends);
-    measure_delivers(&relay, &mut results.delivers).await;
+    for _ in 0..LATENCY_TURNS {
+        append(folder.path(), &mut results.appends);
+        measure_acks(&relay, &mut results.acks).await;
+        append(folder.path(), &mut results.appends);
+        measure_delivers(&relay, &mut results.delivers).await;
+    }
     for (load, rates) in LOADS.iter().zip(&mut results.rates) {
         append(folder.path(), &mut results.appends);
         rates.push(measure_rate(&relay, *load).await);

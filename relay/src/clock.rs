@@ -10,7 +10,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 pub trait Clock: Send + Sync + 'static {
     /// The present time in Unix milliseconds.
     fn now_ms(&self) -> u64;
+
+    /// Whether the time can be believed. A computer that has lost its clock starts decades
+    /// back, and what it stored then would all expire at once when the clock is set.
+    fn is_set(&self) -> bool {
+        true
+    }
 }
+
+/// 2025 began here; no relay is older.
+const EARLIEST_MS: u64 = 1_735_689_600_000;
 
 /// The clock of the operating system.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +33,10 @@ impl Clock for SystemClock {
                 u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
             })
     }
+
+    fn is_set(&self) -> bool {
+        self.now_ms() >= EARLIEST_MS
+    }
 }
 
 #[cfg(test)]
@@ -32,6 +45,6 @@ mod tests {
 
     #[test]
     fn the_system_clock_is_past_2025() {
-        assert!(SystemClock.now_ms() > 1_735_689_600_000);
+        assert!(SystemClock.is_set());
     }
 }

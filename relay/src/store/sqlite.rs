@@ -16,7 +16,7 @@ use super::disk::DiskFloor;
 use super::inbox_table::{InboxTable, Put};
 use super::inboxes::{InboxWatch, Inboxes, Removed, SharedInboxes, Sums};
 use super::reader::Readers;
-use super::schema::{self, StoreLock, StoreOpenError};
+use super::schema::{self, StoreOpenError};
 use super::writer::{Order, Write, Writer};
 use super::{
     Blob, BlobId, Chunk, InboxStore, PutAnswer, PutRefusal, PutTicket, Seconds, StoreError,
@@ -34,7 +34,6 @@ pub(crate) struct SqliteStore {
     orders: Sender<Order>,
     readers: Readers,
     thread: Mutex<Option<JoinHandle<()>>>,
-    _lock: StoreLock,
 }
 
 impl SqliteStore {
@@ -60,6 +59,7 @@ impl SqliteStore {
             orders: receiver,
             pace: settings.pace,
             is_failing: false,
+            _lock: lock,
         };
         let thread = thread::Builder::new()
             .name("relay-writer".to_owned())
@@ -72,7 +72,6 @@ impl SqliteStore {
             orders,
             readers,
             thread,
-            _lock: lock,
         })
     }
 

@@ -19,6 +19,7 @@ use super::StoreError;
 use super::disk::DiskFloor;
 use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
 use super::inboxes::{Removed, SharedInboxes};
+use super::schema::StoreLock;
 
 /// Bytes after which a batch is committed even if more is queued.
 const BATCH_BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -143,6 +144,8 @@ pub(super) struct Writer {
     pub(super) pace: WriterPace,
     /// Whether the last commit failed, so that a full disk is logged once and not per push.
     pub(super) is_failing: bool,
+    /// Held until the last commit is done, even if whoever opened the store is gone by then.
+    pub(super) _lock: StoreLock,
 }
 
 /// What [`Writer::collect`] came back with.
@@ -344,14 +347,14 @@ mod tests {
     use sealpost_protocol::key::NoisePublic;
 
     use super::super::inboxes::Inboxes;
-    use super::super::schema::{self, StoreLock};
+    use super::super::schema;
     use super::super::{PutTicket, Seconds};
     use super::*;
     use crate::limits::StoreLimits;
 
     const RECIPIENT: NoisePublic = NoisePublic::from_bytes([1; 32]);
 
-    fn writer(path: &Path) -> (Writer, Sender<Order>, StoreLock) {
+    fn writer(path: &Path) -> (Writer, Sender<Order>) {
         let (connection, lock) = schema::open(path, false).unwrap();
         let mut inboxes = Inboxes::new(StoreLimits::default());
         let inbox = InboxTable::load(&connection, &mut inboxes).unwrap();
@@ -367,8 +370,9 @@ mod tests {
                 tidy_after: Duration::from_millis(1),
             },
             is_failing: false,
+            _lock: lock,
         };
-        (writer, sender, lock)
+        (writer, sender)
     }
 
     fn put(writer: &Writer, bytes: usize) -> (Write, PutTicket) {
@@ -394,7 +398,7 @@ mod tests {
     #[test]
     fn everything_queued_goes_into_one_batch() {
         let folder = tempfile::tempdir().unwrap();
-        let (writer, orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (writer, orders) = writer(&folder.path().join("inbox.db"));
         let mut tickets = Vec::new();
         for _ in 0..100 {
             let (write, ticket) = put(&writer, 300);
@@ -415,7 +419,7 @@ mod tests {
     #[test]
     fn a_batch_ends_at_its_bytes() {
         let folder = tempfile::tempdir().unwrap();
-        let (writer, orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (writer, orders) = writer(&folder.path().join("inbox.db"));
         for _ in 0..300 {
             let (write, _) = put(&writer, 65_000);
             orders.send(Order::Write(write)).unwrap();
@@ -430,7 +434,7 @@ mod tests {
     #[test]
     fn deletes_ride_along_with_puts() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut writer, orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (mut writer, orders) = writer(&folder.path().join("inbox.db"));
         writer.pace.deletes_linger = Duration::from_secs(3_600);
         let removed = Removed {
             recipient: RECIPIENT,
@@ -452,7 +456,7 @@ mod tests {
     #[test]
     fn a_full_disk_is_answered_and_recovered_from() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut writer, _orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (mut writer, _orders) = writer(&folder.path().join("inbox.db"));
         let (write, mut stored) = put(&writer, 300);
         assert!(writer.commit(batch_of(write)).is_empty());
         assert_eq!(stored.try_outcome(), Some(Ok(())));
@@ -504,7 +508,7 @@ mod tests {
     #[test]
     fn below_the_floor_of_free_space_puts_are_refused_and_deletes_are_not() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut writer, _orders, _lock) = writer(&folder.path().join("inbox.db"));
+        let (mut writer, _orders) = writer(&folder.path().join("inbox.db"));
         let (write, _) = put(&writer, 300);
         writer.commit(batch_of(write));
         writer.disk = DiskFloor::new(folder.path().to_owned(), 1 << 60);

@@ -1,12 +1,14 @@
 //! Quotas, rates and caps (specification 2.8).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use sealpost_protocol::frame::Refusal;
+use sealpost_relay::{Clock, Relay};
 
 use crate::client::{Said, Session, device, envelope};
 use crate::raw_client::{connect, read_to_end};
-use crate::test_relay::TestRelay;
+use crate::test_relay::{TestRelay, config_in, relay_key};
 
 #[tokio::test]
 async fn a_full_inbox_refuses_and_others_do_not() {
@@ -85,6 +87,33 @@ async fn a_disk_below_its_floor_refuses() {
         unavailable
     );
     assert_eq!(relay.relay.numbers().blobs, 0);
+}
+
+struct LostClock;
+
+impl Clock for LostClock {
+    fn now_ms(&self) -> u64 {
+        3_600_000
+    }
+
+    fn is_set(&self) -> bool {
+        false
+    }
+}
+
+#[tokio::test]
+async fn a_relay_that_does_not_know_the_time_stores_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let relay = Relay::start(config_in(&folder), relay_key(), Arc::new(LostClock));
+    let relay = relay.await.unwrap();
+    let mut sender = Session::push_to(relay.ports().push, relay.public_key())
+        .await
+        .unwrap();
+    let unavailable = Said::Error(Refusal::Unavailable);
+    assert_eq!(
+        sender.store(device(1).public(), b"too early").await,
+        unavailable
+    );
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use std::process::{Child, Command, Output, Stdio};
 use sealpost_protocol::address::RelayAddress;
 use tempfile::TempDir;
 
+use crate::client::{Said, Session, device};
+
 /// The program with an environment of its own and free ports.
 pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sealpost-relay"));
@@ -238,6 +240,33 @@ fn a_named_configuration_file_that_is_missing_is_explained() {
     let mut check = command(folder.path());
     check.args(["check-config", "--config", "nowhere.toml"]);
     assert!(fail(check.output().unwrap()).contains("nowhere.toml"));
+}
+
+/// Connections that no descriptor is left for don't end the relay; it serves again as soon as
+/// others are closed.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_relay_out_of_file_descriptors_recovers() {
+    let folder = folder();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 40; exec \"$@\"", "sh"]);
+    let run = run_command(folder.path());
+    limited.arg(run.get_program()).args(run.get_args());
+    limited
+        .current_dir(folder.path())
+        .env_clear()
+        .env("HOME", folder.path());
+    let running = Running::start(&mut limited);
+    let mut crowd = Vec::new();
+    for _ in 0..60 {
+        crowd.push(crate::raw_client::connect(running.push_port).await);
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    drop(crowd);
+    let key = folder.path().join("data/keypair.hex");
+    let key = sealpost_relay::key_file::load(&key).unwrap().public();
+    let mut sender = Session::push_to(running.push_port, key).await.unwrap();
+    assert_eq!(sender.store(device(1).public(), b"served").await, Said::Ack);
 }
 
 #[cfg(unix)]

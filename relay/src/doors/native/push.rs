@@ -135,6 +135,9 @@ async fn store(
     let bytes = u32::try_from(envelope.len().max(1)).map_err(|_| Refusal::TooLarge)?;
     let room = door.push_room.clone().acquire_many_owned(bytes).await;
     let room = room.map_err(|_| Refusal::Unavailable)?;
+    if !door.clock.is_set() {
+        return Err(Refusal::Unavailable);
+    }
     let ticket = door.store.put(recipient, envelope, now_ms)?;
     Ok(Answer::Pending(ticket, room))
 }
