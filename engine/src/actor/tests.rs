@@ -294,7 +294,7 @@ fn a_sleep_is_a_clock_that_went_on_without_this_process() {
 async fn a_group_without_relay_or_handler_says_so() {
     let home = Home::new();
     let actor = home.open().await.unwrap();
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let expected = Connection::Disconnected(Some(crate::core::status::ConnectFailure::NoRelay));
     while actor.view().connection != expected && began.elapsed() < SOON {
         tokio::time::sleep(Duration::from_millis(2)).await;
