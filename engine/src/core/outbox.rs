@@ -36,6 +36,9 @@ use super::timing;
 pub(super) struct Outbox {
     messages: BTreeMap<u64, Queued>,
     lanes: BTreeMap<NoisePublic, Lane>,
+    /// The waiting copies that go before all other manifests from there on, by sequence
+    /// number: newcomers that haven't heard of their admission.
+    firsts: BTreeMap<u64, NoisePublic>,
     in_flight: BTreeMap<PushId, InFlight>,
     last_push: u64,
     /// Until when nothing is pushed because the relay refused the Transport Version.
@@ -425,6 +428,9 @@ impl Outbox {
         if copies.insert(sequence) {
             queued.copies = queued.copies.saturating_add(1);
         }
+        if queued.first == Some(recipient.noise) {
+            self.firsts.insert(sequence, recipient.noise);
+        }
     }
 
     /// Removes a copy, and its message with the last one.
@@ -440,6 +446,9 @@ impl Outbox {
         };
         if !lane.remove(sequence) {
             return;
+        }
+        if self.firsts.get(&sequence) == Some(recipient) {
+            self.firsts.remove(&sequence);
         }
         step.changes.push(Change::OutboxEntryRemoved {
             sequence,
@@ -511,19 +520,21 @@ impl Outbox {
         }
     }
 
-    /// Whether the copy needn't wait for the one that goes first.
+    /// Whether the copy needn't wait for a newcomer to hear of its own admission. That of an
+    /// earlier admission counts, too: the later manifest lists that newcomer as well.
     fn is_turn_of(&self, recipient: &NoisePublic, sequence: u64, queued: &Queued) -> bool {
-        let Some(first) = queued.first else {
-            return true;
-        };
-        if first == *recipient {
-            return true;
-        }
-        let Some(lane) = self.lanes.get(&first) else {
-            return true;
-        };
-        let is_refused = !lane.is_unanswered && lane.failures >= timing::FIRST_COPY_REFUSALS_MAX;
-        !lane.control.contains(&sequence) || is_refused
+        queued.kind != OutboxKind::GroupManifest
+            || self
+                .firsts
+                .range(..=sequence)
+                .all(|(_, first)| first == recipient || self.is_refused(first))
+    }
+
+    /// Whether the relay refused a recipient so often that nobody waits for it any more.
+    fn is_refused(&self, recipient: &NoisePublic) -> bool {
+        self.lanes.get(recipient).is_none_or(|lane| {
+            !lane.is_unanswered && lane.failures >= timing::FIRST_COPY_REFUSALS_MAX
+        })
     }
 
     fn flying_sequence(&self, lane: &Lane) -> Option<u64> {

@@ -297,6 +297,52 @@ fn a_copy_withdrawn_too_late_is_on_the_relay_all_the_same() {
 }
 
 #[test]
+fn no_manifest_overtakes_the_admission_of_an_earlier_newcomer() {
+    let to = recipients(4);
+    let (member, one, two, later) = (to[0], to[1], to[2], to[3]);
+    let (mut outbox, mut step) = (Outbox::default(), Step::default());
+    let admissions = [
+        (1, one, vec![one, member]),
+        (2, two, vec![two, one, member]),
+    ];
+    for (sequence, newcomer, recipients) in admissions {
+        let mut message = message(sequence, OutboxKind::GroupManifest);
+        message.first = Some(newcomer.noise);
+        let id = MessageId::derive(&AUTHOR, sequence);
+        outbox.add(message, id, Vec::new(), &recipients, &mut step);
+    }
+    add(
+        &mut outbox,
+        3,
+        OutboxKind::GroupManifest,
+        &[later],
+        &mut step,
+    );
+    add(&mut outbox, 4, sync(0), &[later], &mut step);
+    let started = |outbox: &mut Outbox| {
+        let started = start_all(outbox, 0);
+        let to: Vec<_> = started.iter().map(|(_, copy)| copy.recipient).collect();
+        (started[0].0, to)
+    };
+    let (first, heard) = started(&mut outbox);
+    assert_eq!(heard, vec![one]);
+    finish(&mut outbox, first, PushOutcome::Stored, 0);
+    // Manifest 1 is free; the second newcomer comes before manifest 2 and all after it.
+    let started = start_all(&mut outbox, 0);
+    let heard: Vec<_> = started
+        .iter()
+        .map(|(_, copy)| (copy.sequence, copy.recipient))
+        .collect();
+    assert_eq!(heard, vec![(1, member), (2, two)]);
+    finish(&mut outbox, started[1].0, PushOutcome::Stored, 0);
+    let freed: Vec<_> = start_all(&mut outbox, 0)
+        .iter()
+        .map(|(_, copy)| copy.recipient)
+        .collect();
+    assert_eq!(freed, vec![one, later]);
+}
+
+#[test]
 fn rows_that_do_not_fit_together_are_left_out() {
     let to = recipients(1);
     let outbox = Outbox::restore(
