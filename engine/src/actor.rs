@@ -289,10 +289,8 @@ impl Actor {
                 }
                 Effect::AbandonHandler(run) => self.runs.abandon(run),
                 Effect::ComputeWords(request) => self.compute_words(request),
-                Effect::RestartIdentity => {
-                    self.sessions.forget_aim();
-                    self.sessions.aim(self.relay.as_ref(), &self.group.device);
-                }
+                // The aim of the sessions names the identity: `refresh` has seen to it.
+                Effect::RestartIdentity => {}
             }
         }
         if has_stored_issue {
@@ -343,6 +341,9 @@ impl Actor {
     }
 
     fn set_relay(&mut self, relay: RelayAddress) -> Result<(), EngineError> {
+        if let Some(fault) = self.stale {
+            return Err(fault.into());
+        }
         self.group.store.set_relay(&relay)?;
         self.relay = Some(relay);
         self.refresh();

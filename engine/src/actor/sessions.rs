@@ -105,16 +105,13 @@ impl Sessions {
             })),
         };
         self.goals.send_replace(goal);
-        // A push session goes on while its relay stays, whatever becomes of receiving.
-        if self.aim.as_ref().map(|last| &last.relay) != Some(&aim.relay) {
+        // A push session goes on while relay and identity stay, whatever becomes of receiving:
+        // a new identity must not share a connection with the old one.
+        let is_same = |last: &Aim| last.relay == aim.relay && last.device == aim.device;
+        if !self.aim.as_ref().is_some_and(is_same) {
             self.relays.send_replace(aim.relay.clone());
         }
         self.aim = Some(aim);
-    }
-
-    /// Makes the next [`Self::aim`] start both afresh.
-    pub(super) fn forget_aim(&mut self) {
-        self.aim = None;
     }
 
     /// A Receive Session came up, or went.
