@@ -55,13 +55,13 @@ pub(crate) struct Global {
     /// Print one JSON object per line.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// What to log on the error output.
+    /// What to log on the error output; what fails is told without it.
     #[arg(
         long,
         global = true,
         value_name = "LEVEL",
         env = "SEALPOST_LOG",
-        default_value = "error"
+        default_value = "off"
     )]
     pub(crate) log_level: LogLevel,
 }

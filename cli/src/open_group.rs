@@ -134,6 +134,8 @@ impl OpenGroup {
 pub(crate) fn trouble(connection: Connection) -> Option<Failure> {
     match connection {
         Connection::Connecting | Connection::Connected | Connection::Disconnected(None) => None,
+        // This is how each group begins, and only so long as nothing is asked for.
+        Connection::Disconnected(Some(ConnectFailure::NoHandler)) => None,
         Connection::Disconnected(Some(failure)) => Some(connect_failure(failure)),
         Connection::RelayVersionUnsupported { min, max } => Some(unsupported_version(min, max)),
     }

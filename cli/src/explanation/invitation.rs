@@ -36,6 +36,12 @@ pub(crate) fn invitation_error(error: InvitationError) -> Failure {
             "It names a relay, but the pairing code after the # is not there.",
             SEND_AGAIN,
         ),
+        InvitationError::Address(AddressError::Scheme) => input(
+            "invitation-unknown",
+            "This is no invitation.",
+            "An invitation starts with trueseal://, a pairing code with tsp1_.",
+            SEND_AGAIN,
+        ),
         InvitationError::Address(error) => Failure {
             what: format!(
                 "The relay address in the invitation can't be read: {}",
@@ -132,8 +138,8 @@ fn token_error(error: TokenError) -> Failure {
         ),
         TokenError::Prefix => input(
             "code-prefix",
-            "This is no pairing code.",
-            "A pairing code starts with tsp1_, an invitation with trueseal://.",
+            "What follows the # is no pairing code.",
+            "A pairing code starts with tsp1_.",
             SEND_AGAIN,
         ),
         TokenError::Appended => input(
