@@ -123,6 +123,32 @@ describe("what is new", () => {
     expect(await at(page, "new-messages").count()).toBe(1);
   });
 
+  it("is read at once where it arrives under the eyes", async () => {
+    const page = await open();
+    await settled(page);
+    await play(page, "receive", "devices", "Seen at once", 2);
+    await at(page, "message-text").getByText("Seen at once 2").waitFor();
+    await page.waitForFunction(() => document.querySelector('[data-group="devices"] .unread') === null);
+  });
+
+  it("waits under a line while the window is not looked at", async () => {
+    const page = await open();
+    await settled(page);
+    await page.evaluate(() => {
+      document.hasFocus = () => false;
+    });
+    await play(page, "receive", "devices", "Come and eat", 2);
+    await at(page, "new-messages").waitFor();
+    await settled(page);
+    expect(await page.locator('[data-group="devices"] .unread').innerText()).toContain("2");
+    await page.evaluate(() => {
+      document.hasFocus = () => true;
+      dispatchEvent(new Event("focus"));
+    });
+    await page.waitForFunction(() => document.querySelector('[data-group="devices"] .unread') === null);
+    expect(await at(page, "new-messages").count()).toBe(1);
+  });
+
   it("is spoken once", async () => {
     const page = await open();
     await settled(page);
