@@ -22,7 +22,9 @@ impl Clock for SystemClock {
         // A clock before 1970 counts as 1970: nothing here can do anything better with it.
         SystemTime::now()
             .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+            .map_or(0, |since| {
+                u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+            })
     }
 }
 

@@ -462,12 +462,19 @@ fn list_namespaces(directory: &Path) -> Result<Vec<Namespace>, ProfileError> {
     let unreadable = |error: io::Error| ProfileError::Io(error.kind());
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(unreadable)? {
-        let name = entry.map_err(unreadable)?.file_name();
+        let entry = entry.map_err(unreadable)?;
+        let name = entry.file_name();
         let text = name
             .to_str()
             .and_then(|name| name.strip_prefix(DATABASE_PREFIX));
         let text = text.and_then(|name| name.strip_suffix(DATABASE_SUFFIX));
-        found.extend(text.and_then(|text| Namespace::parse(text).ok()));
+        let namespace = text.and_then(|text| Namespace::parse(text).ok());
+        // An empty file is the trace of a creation that was cut short, and no group.
+        if let Some(namespace) = namespace
+            && entry.metadata().map_err(unreadable)?.len() > 0
+        {
+            found.push(namespace);
+        }
     }
     found.sort();
     Ok(found)

@@ -6,7 +6,7 @@ use crate::clock::SteppedClock;
 use crate::core::issue::Unreadable;
 use crate::core::status::{Connection, Status};
 use crate::engine::{OpenError, OpenOptions};
-use crate::keys::{GroupKeys, KeyItemName, KeyStore, KeyStoreError, MemoryStore};
+use crate::keys::{GroupKeys, KeyItem, KeyItemName, KeyStore, KeyStoreError, MemoryStore};
 use crate::namespace::Namespace;
 use crate::profile::{ProfileId, database_path};
 use crate::store::Store;
@@ -229,6 +229,24 @@ async fn a_store_that_names_an_identity_nobody_has_is_refused() {
     assert_eq!(refused, Some(OpenError::KeyStore(KeyStoreError::Damaged)));
     home.save_keys(&old);
     home.open().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_damaged_item_is_refused_at_every_start_and_never_replaced() {
+    for has_store in [false, true] {
+        let home = Home::new();
+        if has_store {
+            home.open().await.unwrap().close().await;
+        }
+        let damaged = KeyItem::from_bytes(b"SPK?".to_vec());
+        home.keys.save(&home.item(), &damaged).unwrap();
+        for _ in 0..3 {
+            let refused = home.open().await.err();
+            assert_eq!(refused, Some(OpenError::KeyStore(KeyStoreError::Damaged)));
+        }
+        assert_eq!(home.keys.load(&home.item()), Ok(Some(damaged)));
+        assert_eq!(home.database().exists(), has_store);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -132,10 +132,11 @@ fn groups_are_listed_in_the_order_they_were_made() {
         "a name alone is not a group"
     );
     for namespace in made.iter().rev() {
-        fs::write(database_path(profile.directory(), namespace), "").unwrap();
+        fs::write(database_path(profile.directory(), namespace), "x").unwrap();
     }
-    fs::write(profile.directory().join("trueseal_a b.db"), "").unwrap();
-    fs::write(profile.directory().join("trueseal_x.db-wal"), "").unwrap();
+    fs::write(profile.directory().join("trueseal_a b.db"), "x").unwrap();
+    fs::write(profile.directory().join("trueseal_unfinished.db"), "").unwrap();
+    fs::write(profile.directory().join("trueseal_x.db-wal"), "x").unwrap();
     assert_eq!(profile.namespaces().unwrap(), made);
     drop(profile);
     let profile = Profile::open(data.path(), "default").unwrap();

@@ -5,16 +5,19 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use rusqlite::TransactionBehavior;
 use sealpost_protocol::key::{DeviceKeys, DeviceSecrets};
+use sealpost_protocol::manifest::{self, GroupId, Manifest, SignedManifest};
 use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingSecret;
 
 use super::*;
 use crate::core::event::Member;
 use crate::core::issue::{DeliveryIssue, SendFailure, Unreadable};
+use crate::core::membership::{KnownManifest, MembershipChange, MembershipSnapshot, Tomb};
 use crate::core::message::{DeliveryState, NewMessage};
 use crate::core::status::{Ending, Phase};
 use crate::core::step::{
-    Change, HeldBlob, JoinRecord, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage, Snapshot,
+    BufferedManifest, Change, HeldBlob, JoinRecord, OutboxBody, OutboxEntry, OutboxKind,
+    OutboxMessage, Snapshot,
 };
 
 const KEY: [u8; 32] = [7; 32];
@@ -586,4 +589,151 @@ fn the_wal_file_does_not_grow_without_end() {
             .iter()
             .any(|(path, bytes)| is_wal(path) && !bytes.is_empty())
     );
+}
+
+fn manifest(version: u64, seeds: &[u64]) -> SignedManifest {
+    let members = seeds.iter().map(|&seed| listed(seed)).collect();
+    let group = GroupId::generate(&mut ChaCha20Rng::seed_from_u64(1));
+    let manifest = Manifest::new(group, version, None, members).unwrap();
+    manifest.sign(&secrets(1).signing)
+}
+
+fn listed(seed: u64) -> manifest::Member {
+    let member = member(seed);
+    manifest::Member {
+        keys: member.keys,
+        name: member.name,
+    }
+}
+
+/// Every kind of row of the membership rule, and what takes it away again.
+fn membership_changes(root: &SignedManifest, other: &SignedManifest) -> Vec<Change> {
+    use MembershipChange as M;
+    let key = |seed| keys(seed).signing;
+    let stored = |manifest: &SignedManifest, trusted| {
+        let manifest = manifest.clone();
+        M::ManifestStored { manifest, trusted }
+    };
+    let gone = manifest(9, &[1, 9]);
+    let changes = vec![
+        M::RootSet { hash: root.hash() },
+        stored(root, false),
+        stored(root, true),
+        stored(root, false),
+        stored(other, false),
+        stored(&gone, false),
+        M::ManifestDeleted { hash: gone.hash() },
+        M::RemovalStored {
+            key: key(3),
+            removal: root.hash(),
+            since_ms: 20,
+        },
+        M::RemovalStored {
+            key: key(3),
+            removal: other.hash(),
+            since_ms: 20,
+        },
+        M::HelloStored {
+            key: key(2),
+            manifest: root.hash(),
+        },
+        M::HelloStored {
+            key: key(2),
+            manifest: other.hash(),
+        },
+        M::HelloStored {
+            key: key(4),
+            manifest: other.hash(),
+        },
+        M::HelloDeleted { key: key(4) },
+        M::SeenStored {
+            key: key(2),
+            manifest: other.hash(),
+        },
+        M::SeenStored {
+            key: key(4),
+            manifest: other.hash(),
+        },
+        M::SeenDeleted { key: key(4) },
+        M::LimboStarted {
+            key: key(5),
+            since_ms: 30,
+        },
+        M::LimboStarted {
+            key: key(6),
+            since_ms: 31,
+        },
+        M::LimboEnded { key: key(6) },
+        M::BaseMemberStored { member: listed(7) },
+        M::HelloSent { key: key(2) },
+        M::KeyHeld { key: key(2) },
+        M::KeyHeld { key: key(2) },
+    ];
+    changes.into_iter().map(Change::Membership).collect()
+}
+
+#[test]
+fn the_membership_rule_finds_its_rows_again() {
+    let home = Home::new();
+    let (root, other) = (manifest(1, &[1, 2]), manifest(2, &[1, 2, 3]));
+    let key = |seed| keys(seed).signing;
+    let mut store = home.open();
+    store
+        .apply(&[Change::PhaseSaved(Phase::Member)], None)
+        .unwrap();
+    store
+        .apply(&membership_changes(&root, &other), None)
+        .unwrap();
+    drop(store);
+    let mut store = home.open();
+    let read = snapshot(&store).membership.unwrap();
+    let known = |manifest: &SignedManifest, trusted| {
+        let manifest = manifest.clone();
+        (manifest.hash(), KnownManifest { manifest, trusted })
+    };
+    let expected = MembershipSnapshot {
+        root: Some(root.hash()),
+        manifests: [known(&root, true), known(&other, false)].into(),
+        tombs: [(
+            key(3),
+            Tomb {
+                since_ms: 20,
+                removals: [root.hash(), other.hash()].into(),
+            },
+        )]
+        .into(),
+        hello: [(key(2), other.hash())].into(),
+        seen: [(key(2), other.hash())].into(),
+        limbo_since: [(key(5), 30)].into(),
+        base: [(key(7), listed(7))].into(),
+        hello_sent: [key(2)].into(),
+        held: [key(2)].into(),
+    };
+    assert_eq!(read, expected);
+    store.apply(&[Change::GroupWiped], None).unwrap();
+    let read = snapshot(&store).membership.unwrap();
+    assert_eq!(read, MembershipSnapshot::default());
+}
+
+#[test]
+fn manifests_that_wait_for_the_admission_keep_their_order() {
+    let home = Home::new();
+    let mut store = home.open();
+    let buffered: Vec<_> = [3, 1, 2]
+        .map(|version| BufferedManifest {
+            author: keys(version).signing,
+            manifest: manifest(version, &[1, version + 1]),
+        })
+        .into();
+    let changes: Vec<_> = buffered
+        .iter()
+        .cloned()
+        .map(Change::ManifestBuffered)
+        .collect();
+    store.apply(&changes, None).unwrap();
+    assert_eq!(snapshot(&store).buffered, buffered);
+    store
+        .apply(&[Change::BufferedManifestsRemoved], None)
+        .unwrap();
+    assert!(snapshot(&store).buffered.is_empty());
 }
