@@ -3,6 +3,8 @@
 //! Owns the event values and the values that events and queries share: members, join
 //! requests, the state of pairing. Events are told only after the commit they follow from.
 
+use std::fmt;
+
 use sealpost_protocol::key::{DeviceKeys, MemberId};
 use sealpost_protocol::manifest;
 use sealpost_protocol::message_id::MessageId;
@@ -97,7 +99,7 @@ impl Member {
 pub struct JoinRequestId(pub u64);
 
 /// A device that asks to join.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct JoinRequest {
     /// Names the request in `accept` and `dismiss`.
     pub id: JoinRequestId,
@@ -105,6 +107,14 @@ pub struct JoinRequest {
     pub name: DeviceName,
     /// The four words that both screens show (amendment 3).
     pub words: [String; 4],
+}
+
+impl fmt::Debug for JoinRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinRequest")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What pairing looks like at the moment.
@@ -128,10 +138,42 @@ pub struct PairingWindow {
 }
 
 /// A join that isn't finished.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PairingJoin {
     /// The four words; `None` for the moment that computing them takes.
     pub words: Option<[String; 4]>,
     /// Whether the person said that the words are the same on both screens.
     pub confirmed: bool,
+}
+
+impl fmt::Debug for PairingJoin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PairingJoin")
+            .field("confirmed", &self.confirmed)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_protocol::key::SigningPublic;
+
+    use super::*;
+
+    #[test]
+    fn names_and_words_are_never_printed() {
+        let words = ["canary"; 4].map(str::to_owned);
+        let owner = SigningPublic::from_bytes([1; 32]);
+        let request = JoinRequest {
+            id: JoinRequestId(1),
+            name: DeviceName::clean("canary", &owner),
+            words: words.clone(),
+        };
+        let join = PairingJoin {
+            words: Some(words),
+            confirmed: false,
+        };
+        let shown = format!("{:?} {join:?}", Event::JoinRequested(request));
+        assert!(!shown.contains("canary"), "{shown}");
+    }
 }

@@ -18,7 +18,7 @@ use super::step::{Change, Effect, HeldBlob, SessionId, Step};
 use super::timing;
 
 /// The held blobs of one device.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct HeldBlobs {
     by_digest: BTreeMap<[u8; 32], HeldBlob>,
     /// Digest by order of first sight. Invariant: the same blobs as in `by_digest`.

@@ -28,7 +28,7 @@ use super::step::{Change, Effect, HandlerRun, Lookup, LookupError, SessionId, St
 use super::timing;
 
 /// The inbox of one device.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Inbox {
     session: Option<SessionId>,
     waiting: VecDeque<Blob>,
@@ -39,7 +39,6 @@ pub(super) struct Inbox {
 }
 
 /// A delivered blob.
-#[derive(Debug)]
 pub(super) struct Blob {
     pub(super) at: BlobRef,
     pub(super) envelope: Vec<u8>,
@@ -53,7 +52,6 @@ pub(super) struct BlobRef {
 }
 
 /// A message at its handler.
-#[derive(Debug)]
 struct Running {
     run: HandlerRun,
     at: BlobRef,
@@ -64,7 +62,6 @@ struct Running {
 }
 
 /// What a blob turned out to be, before anything about the group is asked.
-#[derive(Debug)]
 pub(super) enum Reading {
     /// It names a version above this one's.
     Newer { version: u32 },
@@ -75,7 +72,6 @@ pub(super) enum Reading {
 }
 
 /// A message whose handler is done with it.
-#[derive(Debug)]
 pub(super) struct Handled {
     pub(super) message: Message,
     pub(super) at: BlobRef,

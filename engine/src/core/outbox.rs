@@ -32,7 +32,7 @@ use super::step::{
 use super::timing;
 
 /// The outbox of one device.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Outbox {
     messages: BTreeMap<u64, Queued>,
     lanes: BTreeMap<NoisePublic, Lane>,
@@ -48,7 +48,6 @@ pub(super) struct Outbox {
 }
 
 /// A message of which at least one copy waits.
-#[derive(Debug)]
 struct Queued {
     id: MessageId,
     kind: OutboxKind,
@@ -59,7 +58,6 @@ struct Queued {
 }
 
 /// The copies for one recipient.
-#[derive(Debug)]
 struct Lane {
     recipient: DeviceKeys,
     control: BTreeSet<u64>,
@@ -71,7 +69,6 @@ struct Lane {
     retry_at_ms: u64,
 }
 
-#[derive(Debug)]
 struct InFlight {
     recipient: NoisePublic,
     sequence: u64,

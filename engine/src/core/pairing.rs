@@ -26,7 +26,7 @@ use super::step::{JoinRecord, WordsRequest, WordsTarget};
 use super::timing;
 
 /// Both sides of pairing of one device.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Pairing {
     window: Option<Window>,
     join: Option<Join>,
@@ -35,7 +35,6 @@ pub(super) struct Pairing {
 }
 
 /// An open window.
-#[derive(Debug)]
 struct Window {
     token: PairingToken,
     opened_at_ms: u64,
@@ -43,7 +42,6 @@ struct Window {
 }
 
 /// A device that asked, also after it was dismissed.
-#[derive(Debug)]
 struct Request {
     keys: DeviceKeys,
     name: DeviceName,
@@ -52,7 +50,6 @@ struct Request {
 }
 
 /// The own join.
-#[derive(Debug)]
 struct Join {
     number: u64,
     record: JoinRecord,
@@ -60,7 +57,6 @@ struct Join {
 }
 
 /// What became of a Pair.
-#[derive(Debug)]
 pub(super) enum Asked {
     /// A new request; its words have to be computed before it is shown.
     New(WordsRequest),

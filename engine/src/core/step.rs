@@ -44,7 +44,6 @@ impl Step {
 }
 
 /// One durable write.
-#[derive(Debug)]
 pub enum Change {
     /// Where the device stands.
     PhaseSaved(Phase),
@@ -142,6 +141,44 @@ pub enum Change {
     /// secrets to the key store before the commit and removes the old ones after it
     /// (amendment 11).
     IdentityReplaced(DeviceSecrets),
+}
+
+impl Change {
+    /// What kind of write it is, without what it writes.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::PhaseSaved(..) => "PhaseSaved",
+            Self::SequenceSaved(..) => "SequenceSaved",
+            Self::JoinSaved(..) => "JoinSaved",
+            Self::JoinRemoved => "JoinRemoved",
+            Self::ManifestBuffered(..) => "ManifestBuffered",
+            Self::BufferedManifestsRemoved => "BufferedManifestsRemoved",
+            Self::OutboxMessageAdded(..) => "OutboxMessageAdded",
+            Self::OutboxEntryAdded(..) => "OutboxEntryAdded",
+            Self::OutboxEntryRemoved { .. } => "OutboxEntryRemoved",
+            Self::OutboxMessageRemoved { .. } => "OutboxMessageRemoved",
+            Self::OutboxFailureReported { .. } => "OutboxFailureReported",
+            Self::MessageHandled { .. } => "MessageHandled",
+            Self::HandledPurged { .. } => "HandledPurged",
+            Self::MessageStored(..) => "MessageStored",
+            Self::DeliveryChanged { .. } => "DeliveryChanged",
+            Self::GroupNamed { .. } => "GroupNamed",
+            Self::LabelSaved { .. } => "LabelSaved",
+            Self::IssueAdded { .. } => "IssueAdded",
+            Self::HeldBlobAdded(..) => "HeldBlobAdded",
+            Self::HeldBlobRemoved { .. } => "HeldBlobRemoved",
+            Self::Membership(..) => "Membership",
+            Self::MembershipNoted(..) => "MembershipNoted",
+            Self::GroupWiped => "GroupWiped",
+            Self::IdentityReplaced(..) => "IdentityReplaced",
+        }
+    }
+}
+
+impl fmt::Debug for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// What to do once the changes are durable.
@@ -255,7 +292,6 @@ pub enum WordsTarget {
 }
 
 /// Everything the machine needs to go on after a restart.
-#[derive(Debug)]
 pub struct Snapshot {
     /// The identity in use.
     pub secrets: DeviceSecrets,
@@ -279,6 +315,14 @@ pub struct Snapshot {
     pub held: Vec<HeldBlob>,
     /// The state of the membership rule; there is one exactly in `Member` and `Ending`.
     pub membership: Option<MembershipSnapshot>,
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("phase", &self.phase)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Snapshot {

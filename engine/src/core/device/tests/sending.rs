@@ -322,3 +322,32 @@ fn an_app_id_is_stored_once_per_author_and_a_name_is_no_row() {
         "only another member names a group"
     );
 }
+
+#[test]
+fn nothing_of_a_message_is_printed() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.device.handle_label("canary".into());
+    rig.device
+        .handle_send(b"canary".to_vec(), rig.now_ms)
+        .expect("a member");
+    let before = format!("{:?}", rig.device);
+    let shown = format!("{before} {:?} {:?}", rig.take_step(), rig.store.snapshot());
+    let bytes = format!("{:?}", b"canary");
+    assert!(!shown.contains("canary") && !shown.contains(bytes.trim_matches(['[', ']'])));
+}
+
+#[test]
+fn without_other_members_a_message_is_kept_and_nothing_is_queued() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[1];
+    rig.device.handle_leave(rig.now_ms).expect("a member");
+    post.settle(1);
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_send(b"note to self".to_vec(), rig.now_ms)
+        .expect("a member");
+    assert!(pushes(&rig.drain()).is_empty());
+    assert_eq!(rig.bodies(), vec![b"note to self".to_vec()]);
+    assert!(rig.store.bodies.is_empty());
+}
