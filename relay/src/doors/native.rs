@@ -17,6 +17,7 @@ mod session_count;
 mod wire;
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -212,11 +213,11 @@ impl<'a> Connection<'a> {
         if stream.set_nodelay(true).is_err() {
             return Ending::Disconnected;
         }
-        let session = async {
-            match kind {
-                SessionKind::Push => push::serve(self.door, stream).await,
-                SessionKind::Receive => receive::serve(self.door, stream).await,
-            }
+        // Boxed one by one: in one future, a session that idles for days would take the room of
+        // the larger one that lives for seconds.
+        let session: Pin<Box<dyn Future<Output = Ending> + Send + '_>> = match kind {
+            SessionKind::Push => Box::pin(push::serve(self.door, stream)),
+            SessionKind::Receive => Box::pin(receive::serve(self.door, stream)),
         };
         tokio::select! {
             ending = session => ending,
