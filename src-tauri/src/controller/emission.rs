@@ -15,7 +15,7 @@ use sealpost_protocol::message_id::MessageId;
 
 use super::{Controller, Shared};
 use crate::settings::Settings as _;
-use crate::view::{MessagesChanged, StatusReason};
+use crate::view::{AppView, MessagesChanged, StatusReason};
 
 /// The shortest time between two views.
 const PACE: Duration = Duration::from_millis(50);
@@ -47,12 +47,13 @@ impl ChangedRows {
 
 /// Tells the window until the app is gone.
 pub(super) async fn run(app: Weak<Shared>) {
+    let mut last = None;
     loop {
         let Some(shared) = app.upgrade() else { return };
         let wait = tokio::time::timeout(Duration::from_secs(1), shared.changed.notified());
         if wait.await.is_ok() {
             let controller = Controller { shared };
-            controller.tell().await;
+            controller.tell(&mut last).await;
             drop(controller);
             tokio::time::sleep(PACE).await;
         }
@@ -122,12 +123,15 @@ impl Controller {
         self.changed();
     }
 
-    /// Tells the window and the tray all that changed.
-    async fn tell(&self) {
+    /// Tells the window and the tray all that changed since the last view.
+    async fn tell(&self, last: &mut Option<AppView>) {
         let changed_rows = std::mem::take(&mut self.state().changed_rows);
         let view = self.snapshot().await;
         self.window().update_tray(view.tray());
-        self.window().emit_view(&view);
+        if last.as_ref() != Some(&view) {
+            self.window().emit_view(&view);
+            *last = Some(view);
+        }
         for (group, rows) in changed_rows {
             if let Some(from) = self.lowest_position(&group, rows).await {
                 self.window()

@@ -17,8 +17,7 @@ use sealpost_protocol::token::PairingToken;
 
 use super::failure::{address_part, invitation_part};
 use super::pairing::DrawnCode;
-use super::start::key_trouble;
-use super::{Controller, Stage, blocking};
+use super::{Controller, blocking};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::qr_code;
 use crate::settings::{NamespaceList, Settings as _};
@@ -68,13 +67,19 @@ impl Controller {
     /// running, and what keeps keys and data from being written.
     pub async fn start_group(&self, args: StartGroup) -> Result<OpenedGroup, AppError> {
         let _lifecycle = self.shared.lifecycle.lock().await;
+        let started = self.start_group_locked(args).await;
+        self.ask_keychain_after(&started).await;
+        started
+    }
+
+    async fn start_group_locked(&self, args: StartGroup) -> Result<OpenedGroup, AppError> {
         let name = device_name(&args.device_name)?;
         let (profile, keys) = self.opened()?;
-        self.prepare_profile(&profile, &name)?;
         let relay = match &args.relay {
             RelayChoice::ThisComputer => self.relay_here(&profile, &keys).await?,
             RelayChoice::Address { address } => read_address(address)?,
         };
+        keep_device_name(&profile, &name)?;
         let group = self.open_new_group(&profile, &keys, relay).await?;
         if matches!(args.relay, RelayChoice::ThisComputer) {
             profile.list(GROUPS_ON_RELAY_HERE, &group)?;
@@ -91,6 +96,12 @@ impl Controller {
     /// `relay-needed`, `relay-address-invalid`, and what keeps keys and data from being written.
     pub async fn join_group(&self, args: JoinGroup) -> Result<OpenedGroup, AppError> {
         let _lifecycle = self.shared.lifecycle.lock().await;
+        let joined = self.join_group_locked(args).await;
+        self.ask_keychain_after(&joined).await;
+        joined
+    }
+
+    async fn join_group_locked(&self, args: JoinGroup) -> Result<OpenedGroup, AppError> {
         let name = device_name(&args.device_name)?;
         let invitation = read_invitation(&args.invitation)?;
         let relay = match (invitation.relay, &args.relay_address) {
@@ -105,7 +116,7 @@ impl Controller {
             return Err(AppErrorCode::AlreadyInGroup.into());
         }
         let (profile, keys) = self.opened()?;
-        self.prepare_profile(&profile, &name)?;
+        keep_device_name(&profile, &name)?;
         let group = self.open_new_group(&profile, &keys, relay).await?;
         if let Err(error) = self.engine(&group)?.join(invitation.token).await {
             self.retire_group(&group).await?;
@@ -113,6 +124,19 @@ impl Controller {
         }
         self.changed();
         Ok(OpenedGroup { group })
+    }
+
+    /// A keychain that can't be used any more has a screen of its own, with a way out for a
+    /// profile that has no keys yet.
+    async fn ask_keychain_after(&self, answer: &Result<OpenedGroup, AppError>) {
+        let refused = answer
+            .as_ref()
+            .is_err_and(|error| error.code == AppErrorCode::KeychainUnusable);
+        let is_first = self.engines().is_empty();
+        let profile = self.state().profile.clone();
+        if let (true, Some(profile)) = (refused && is_first, profile) {
+            self.open_key_store(profile).await;
+        }
     }
 
     /// Takes the request to join back.
@@ -196,18 +220,8 @@ impl Controller {
             .collect()
     }
 
-    /// Keeps the device's name, and the choice of the keychain with the first group.
-    fn prepare_profile(&self, profile: &Profile, name: &str) -> Result<(), AppError> {
-        if profile.device_name().as_deref() != Some(name) {
-            profile.set_device_name(name)?;
-        }
-        if profile.key_store().is_none() {
-            profile.set_key_store(KeyStoreKind::Keychain)?;
-        }
-        Ok(())
-    }
-
-    /// Opens the engine of a group that is not there yet.
+    /// Opens the engine of a group that is not there yet. With the first one the choice of
+    /// the keychain is kept, because now there are keys in it.
     async fn open_new_group(
         &self,
         profile: &Profile,
@@ -216,16 +230,12 @@ impl Controller {
     ) -> Result<String, AppError> {
         let namespace = self.take_namespace(profile)?;
         let group = namespace.as_str().to_owned();
-        let engine = match self.open_group(profile, keys, namespace, Some(relay)).await {
-            Ok(engine) => engine,
-            Err(error) => {
-                let trouble = key_trouble(&error).filter(|_| self.state().groups.is_empty());
-                if let Some(trouble) = trouble {
-                    self.set_stage(Stage::Keychain(trouble));
-                }
-                return Err(error.into());
-            }
-        };
+        let engine = self
+            .open_group(profile, keys, namespace, Some(relay))
+            .await?;
+        if profile.key_store().is_none() {
+            profile.set_key_store(KeyStoreKind::Keychain)?;
+        }
         let label = self.shared.setup.catalogue.text("group-default-name");
         engine.set_label(label).await?;
         Ok(group)
@@ -276,6 +286,13 @@ impl Controller {
 /// What a person typed as this device's name.
 fn device_name(typed: &str) -> Result<String, AppError> {
     name::clean(typed).ok_or_else(|| AppErrorCode::NameEmpty.into())
+}
+
+fn keep_device_name(profile: &Profile, name: &str) -> Result<(), AppError> {
+    if profile.device_name().as_deref() != Some(name) {
+        profile.set_device_name(name)?;
+    }
+    Ok(())
 }
 
 fn read_address(text: &str) -> Result<RelayAddress, AppError> {

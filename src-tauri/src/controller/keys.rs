@@ -14,6 +14,7 @@ use sealpost_engine::profile::{KeyStoreKind, Profile};
 use super::failure::keychain_trouble;
 use super::{Controller, Stage, blocking};
 use crate::app_error::{AppError, AppErrorCode};
+use crate::settings::Settings as _;
 use crate::view::Passphrase;
 
 /// The keychain of the system: a key store that can be asked whether it is of any use.
@@ -122,9 +123,10 @@ impl Controller {
     }
 }
 
-/// Whether a profile is still without keys.
+/// Whether a profile is still without keys, also without that of a relay.
 pub(super) fn may_choose_passphrase(profile: &Profile) -> bool {
-    profile.key_store().is_none() && profile.namespaces().is_ok_and(|found| found.is_empty())
+    let without_groups = profile.namespaces().is_ok_and(|found| found.is_empty());
+    without_groups && profile.key_store().is_none() && profile.relay().is_none()
 }
 
 fn create_key_file(profile: &Profile, passphrase: &str) -> Result<Arc<dyn KeyStore>, AppError> {

@@ -136,7 +136,7 @@ impl Controller {
 }
 
 /// The keychain screen that an error leads to.
-pub(super) fn key_trouble(error: &OpenError) -> Option<KeychainTrouble> {
+fn key_trouble(error: &OpenError) -> Option<KeychainTrouble> {
     match error {
         OpenError::KeyStore(error) => Some(keychain_trouble(*error)),
         OpenError::KeysMissing => Some(KeychainTrouble::Damaged),

@@ -31,7 +31,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A window that records what it was told.
 struct RecordedWindow {
     view: watch::Sender<Option<AppView>>,
-    views: AtomicUsize,
+    times_told: AtomicUsize,
     rows: watch::Sender<Option<MessagesChanged>>,
     tray: Mutex<Option<TrayView>>,
     has_tray: AtomicBool,
@@ -45,7 +45,7 @@ impl RecordedWindow {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             view: watch::Sender::new(None),
-            views: AtomicUsize::new(0),
+            times_told: AtomicUsize::new(0),
             rows: watch::Sender::new(None),
             tray: Mutex::new(None),
             has_tray: AtomicBool::new(true),
@@ -70,7 +70,6 @@ impl RecordedWindow {
 
 impl Window for RecordedWindow {
     fn emit_view(&self, view: &AppView) {
-        self.views.fetch_add(1, Ordering::SeqCst);
         self.view.send_replace(Some(view.clone()));
     }
 
@@ -79,6 +78,7 @@ impl Window for RecordedWindow {
     }
 
     fn update_tray(&self, tray: TrayView) {
+        self.times_told.fetch_add(1, Ordering::SeqCst);
         *self.tray.lock().unwrap() = Some(tray);
     }
 

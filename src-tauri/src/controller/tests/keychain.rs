@@ -104,3 +104,24 @@ async fn keys_that_are_gone_never_lead_to_a_fresh_identity() {
     let app = App::start(data.path(), "default", &full).await;
     assert_eq!(app.group(&group).await.me.id, me);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_keychain_that_fails_in_the_middle_is_no_dead_end() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.keychain.fail_with(Some(KeyStoreError::Locked));
+    let args = StartGroup {
+        device_name: "Laptop".to_owned(),
+        relay: RelayChoice::ThisComputer,
+    };
+    let refused = app.controller.start_group(args).await.err();
+    let expected = AppError::new(AppErrorCode::KeychainUnusable).with_word("kind", "locked");
+    assert_eq!(refused, Some(expected));
+    let view = app.controller.view().await;
+    assert_eq!(view.screen, Screen::Keychain);
+    let shown = view.keychain.expect("it says what is wrong");
+    assert!(shown.may_choose_passphrase, "there are no keys yet");
+    app.keychain.fail_with(None);
+    app.controller.try_keychain_again().await.unwrap();
+    app.start_group().await;
+}

@@ -137,6 +137,11 @@ async fn a_group_can_use_the_relay_of_somebody_else() {
         .err();
     let expected = AppError::new(AppErrorCode::RelayAddressInvalid).with_word("part", "key");
     assert_eq!(refused, Some(expected));
+    assert_eq!(
+        guest.controller.view().await.device_name,
+        "",
+        "nothing was kept"
+    );
     let group = guest
         .controller
         .start_group(start(address))
