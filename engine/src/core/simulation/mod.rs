@@ -10,7 +10,7 @@
 mod relay;
 mod world;
 
-use world::{Faults, World};
+use world::{Departure, Faults, World};
 
 /// What happens in one history before the faults end.
 const EVENTS: usize = 300;
@@ -25,7 +25,21 @@ fn history(seed: u64, members: usize, newcomers: usize, faults: &Faults) {
     world.check();
 }
 
+fn history_with(seed: u64, departure: Departure) {
+    let mut world = World::new(seed, 3, 0, Faults::ALL);
+    world.run(EVENTS / 3);
+    world.depart(departure);
+    world.run(EVENTS / 3);
+    world.settle();
+    world.check();
+}
+
 fn run(first_seed: u64, members: usize, newcomers: usize, faults: &Faults) {
+    run_each(first_seed, |seed| history(seed, members, newcomers, faults));
+}
+
+/// Runs a history for each seed; the number of one that fails is printed.
+fn run_each(first_seed: u64, history: impl Fn(u64) + std::panic::RefUnwindSafe) {
     let number = |name: &str| {
         std::env::var(name)
             .ok()
@@ -36,7 +50,7 @@ fn run(first_seed: u64, members: usize, newcomers: usize, faults: &Faults) {
         None => first_seed..first_seed + number("SEALPOST_HISTORIES").unwrap_or(HISTORIES),
     };
     for seed in seeds {
-        let done = std::panic::catch_unwind(|| history(seed, members, newcomers, faults));
+        let done = std::panic::catch_unwind(|| history(seed));
         if let Err(failure) = done {
             println!("history failed: SEALPOST_SEED={seed}");
             std::panic::resume_unwind(failure);
@@ -62,6 +76,21 @@ fn a_third_device_joins_under_every_fault() {
 #[test]
 fn two_devices_join_at_once_without_crashes() {
     run(300_000, 2, 2, &Faults::NO_CRASHES);
+}
+
+#[test]
+fn a_member_leaves_under_every_fault() {
+    run_each(400_000, |seed| history_with(seed, Departure::Leave));
+}
+
+#[test]
+fn a_member_is_removed_under_every_fault() {
+    run_each(500_000, |seed| history_with(seed, Departure::Remove));
+}
+
+#[test]
+fn a_group_is_destroyed_under_every_fault() {
+    run_each(600_000, |seed| history_with(seed, Departure::Destroy));
 }
 
 /// A manifest for the second newcomer overtook the admission of the first, which then took

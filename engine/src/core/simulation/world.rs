@@ -46,6 +46,27 @@ impl Faults {
     };
 }
 
+/// How the group loses members in the middle of a history.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Departure {
+    /// The second device leaves.
+    Leave,
+    /// The first device removes the second.
+    Remove,
+    /// The second device destroys the group.
+    Destroy,
+}
+
+impl Departure {
+    /// Which devices are in no group afterwards.
+    const fn takes(self, index: usize) -> bool {
+        match self {
+            Self::Leave | Self::Remove => index == 1,
+            Self::Destroy => true,
+        }
+    }
+}
+
 /// A device with what its shell would hold.
 struct Node {
     rig: Rig,
@@ -63,6 +84,7 @@ pub(super) struct World {
     rng: ChaCha8Rng,
     faults: Faults,
     sent: u32,
+    departed: Option<Departure>,
     /// What every step asked for, in order.
     log: Vec<String>,
     /// Whether the log is kept.
@@ -98,6 +120,7 @@ impl World {
             rng: ChaCha8Rng::seed_from_u64(seed),
             faults,
             sent: 0,
+            departed: None,
             log: Vec::new(),
             is_logged: false,
         };
@@ -128,6 +151,30 @@ impl World {
         }
     }
 
+    /// Lets members go, until that is durable.
+    pub(super) fn depart(&mut self, departure: Departure) {
+        self.departed = Some(departure);
+        let index = match departure {
+            Departure::Leave | Departure::Destroy => 1,
+            Departure::Remove => 0,
+        };
+        let target = self.nodes[1].rig.device.me().id;
+        loop {
+            let before = self.nodes[index].rig.store.sequence;
+            let rig = &mut self.nodes[index].rig;
+            match departure {
+                Departure::Leave => rig.device.handle_leave(rig.now_ms),
+                Departure::Remove => rig.device.handle_remove(&target, rig.now_ms),
+                Departure::Destroy => rig.device.handle_destroy(rig.now_ms),
+            }
+            .expect("it may");
+            self.step(index);
+            if self.nodes[index].rig.store.sequence != before {
+                return;
+            }
+        }
+    }
+
     /// The faults end; everything that is under way comes to its end.
     pub(super) fn settle(&mut self) {
         self.faults = Faults::NONE;
@@ -136,7 +183,9 @@ impl World {
         }
         for _ in 0..2_000 {
             for index in 0..self.nodes.len() {
-                self.pair(index);
+                if self.departed.is_none() {
+                    self.pair(index);
+                }
                 self.answer(index);
                 self.deliver(index);
                 self.finish_handler(index);
@@ -151,12 +200,24 @@ impl World {
     }
 
     pub(super) fn check(&self) {
-        for node in &self.nodes {
-            assert_eq!(node.rig.device.status(), Status::Member);
-            assert_eq!(node.rig.device.members().len(), self.nodes.len() - 1);
+        for (index, node) in self.nodes.iter().enumerate() {
             assert_eq!(node.rig.store.repeats, 0, "no row is written twice");
-            for state in node.rig.store.deliveries.values() {
-                assert!(matches!(state, DeliveryState::OnRelay { .. }), "{state:?}");
+            let states = node.rig.store.deliveries.values();
+            if self.is_gone(index) {
+                assert_eq!(node.rig.device.status(), Status::NotJoined);
+                assert!(
+                    states
+                        .into_iter()
+                        .all(|state| *state != DeliveryState::Waiting)
+                );
+                continue;
+            }
+            assert_eq!(node.rig.device.status(), Status::Member);
+            assert_eq!(node.rig.device.members().len(), self.remaining() - 1);
+            for state in states {
+                let is_withdrawn = *state == DeliveryState::Withdrawn && self.departed.is_some();
+                let is_on_relay = matches!(state, DeliveryState::OnRelay { .. });
+                assert!(is_on_relay || is_withdrawn, "{state:?}");
             }
             for issue in &node.rig.store.issues {
                 // A repeated Pair meets a closed window; nothing else is ever out of order.
@@ -171,7 +232,7 @@ impl World {
         }
         for author in 0..self.nodes.len() {
             for reader in 0..self.nodes.len() {
-                if author != reader {
+                if author != reader && !self.is_gone(author) && !self.is_gone(reader) {
                     self.check_pair(author, reader);
                 }
             }
@@ -337,6 +398,9 @@ impl World {
     }
 
     fn pair_any(&mut self) {
+        if self.departed.is_some() {
+            return;
+        }
         let outside: Vec<usize> = (0..self.nodes.len())
             .filter(|index| {
                 let device = &self.nodes[*index].rig.device;
@@ -446,24 +510,39 @@ impl World {
             Effect::StartHandler { run, .. } => node.runs.push(run),
             Effect::AbandonHandler(run) => node.runs.retain(|known| *known != run),
             Effect::ComputeWords(request) => node.words.push(request.target),
-            Effect::RestartSession(_) | Effect::RestartIdentity => {
-                panic!("nothing in this world asks for it")
-            }
+            Effect::RestartIdentity => node.is_up = false,
+            Effect::RestartSession(_) => panic!("no look-up fails in this world"),
             Effect::Tell(_) | Effect::Raise(_) | Effect::TellMessageStored(_) => {}
         }
     }
 
     fn is_quiet(&self) -> bool {
         self.relay.late.is_empty()
-            && self.nodes.iter().all(|node| {
-                node.rig.device.status() == Status::Member
-                    && node.rig.device.members().len() + 1 == self.nodes.len()
+            && self.nodes.iter().enumerate().all(|(index, node)| {
+                let is_settled = if self.is_gone(index) {
+                    node.rig.device.status() == Status::NotJoined
+                } else {
+                    node.rig.device.status() == Status::Member
+                        && node.rig.device.members().len() + 1 == self.remaining()
+                        && self.relay.waiting(&node.rig.noise()) == 0
+                };
+                is_settled
                     && node.in_flight.is_empty()
                     && node.runs.is_empty()
                     && node.rig.store.entries.is_empty()
                     && node.rig.device.inbox_waiting() == 0
-                    && self.relay.waiting(&node.rig.noise()) == 0
             })
+    }
+
+    fn is_gone(&self, index: usize) -> bool {
+        self.departed
+            .is_some_and(|departure| departure.takes(index))
+    }
+
+    fn remaining(&self) -> usize {
+        (0..self.nodes.len())
+            .filter(|index| !self.is_gone(*index))
+            .count()
     }
 
     fn hits(&mut self, per_mille: u32) -> bool {
