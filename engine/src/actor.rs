@@ -1,7 +1,7 @@
 //! The one thread that owns a group: its store, its keys and its machine.
 //!
 //! Owns the order of things. Inputs come through one channel; what belongs together is given
-//! to the machine ([`Device`]), drained into one step, committed in one transaction, and
+//! to the machine (`core::device`), drained into one step, committed in one transaction, and
 //! only then answered and carried out. Holds no rule of delivery, pairing or membership.
 //!
 //! Invariants:

@@ -1,7 +1,7 @@
 //! The handle that a program uses for one group (specification, section 6).
 //!
 //! Owns the public calls and nothing else: each becomes an input of the group's actor
-//! ([`crate::actor`]) and answers once what it asked for is durable. Never touches the
+//! (`actor.rs`) and answers once what it asked for is durable. Never touches the
 //! store, a key or a socket itself.
 //!
 //! Invariants:
