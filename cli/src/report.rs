@@ -152,7 +152,10 @@ impl Report {
                 ..
             } => {
                 let name = one_line(name);
-                format!("{number}  {name}  {status}  {members} devices  {unread} unread")
+                format!(
+                    "{number}  {name}  {status}  {}  {unread} unread",
+                    devices(*members)
+                )
             }
             Self::Member { id, name, is_me } => {
                 let me = if *is_me { "  (this device)" } else { "" };
@@ -181,7 +184,10 @@ impl Report {
             Self::Words { words } => format!("Words: {}", words.join(" ")),
             Self::Pending { .. } => "The request waits to be accepted.".to_owned(),
             Self::Joined { members, .. } => {
-                format!("This device is in the group, with {members} others.")
+                format!(
+                    "This device is in the group, together with {}.",
+                    devices(*members)
+                )
             }
             Self::Cancelled { .. } => "The join is given up.".to_owned(),
             Self::Queued { message_id } => message_id.clone(),
@@ -200,6 +206,14 @@ impl Report {
             }
             Self::RelayStopped => "The relay stopped.".to_owned(),
         }
+    }
+}
+
+fn devices(count: usize) -> String {
+    if count == 1 {
+        "1 device".to_owned()
+    } else {
+        format!("{count} devices")
     }
 }
 

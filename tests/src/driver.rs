@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::desktop::Desktop;
 use crate::port::free_ports;
-use crate::process::OwnedProcess;
+use crate::process::{OwnedProcess, is_alive, wait_until};
 
 /// How long a thing on the screen may take to appear.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -39,7 +39,7 @@ pub struct AppWindow {
 impl AppWindow {
     /// Starts the app at `binary` on `desktop` and waits for its page.
     ///
-    /// What the app and the driver say is appended to `log`.
+    /// What the app and the driver say is appended to the file at `log_path`.
     ///
     /// # Errors
     ///
@@ -48,10 +48,10 @@ impl AppWindow {
         desktop: &Desktop,
         binary: &Path,
         arguments: &[&str],
-        log: &Path,
+        log_path: &Path,
     ) -> anyhow::Result<Self> {
         let [port] = free_ports()?;
-        let log = File::options().create(true).append(true).open(log)?;
+        let log = File::options().create(true).append(true).open(log_path)?;
         let mut command = Command::new("WebKitWebDriver");
         desktop
             .place(&mut command)
@@ -62,7 +62,9 @@ impl AppWindow {
             .stdout(log.try_clone()?)
             .stderr(log);
         let driver = OwnedProcess::start("WebKitWebDriver", &mut command)?;
-        let client = connect(port, binary, arguments).await?;
+        let client = connect(port, binary, arguments)
+            .await
+            .with_context(|| format!("the log ends with:\n{}", end_of(log_path)))?;
         let app = child_of(driver.id(), binary).context("the driver started no app")?;
         Ok(Self {
             client,
@@ -78,9 +80,19 @@ impl AppWindow {
     }
 
     /// Kills the app with SIGKILL, and then whatever it left behind.
-    pub fn kill(mut self) {
+    /// Its files are closed and its names are free on return.
+    ///
+    /// # Errors
+    ///
+    /// When it doesn't die in time.
+    pub fn kill(mut self) -> anyhow::Result<()> {
         let _ = kill_process(self.app, Signal::KILL);
+        let app = self.app_id();
+        let end = wait_until("the end of the app", PATIENCE, || {
+            (!is_alive(app)).then_some(())
+        });
         self.driver.kill();
+        end
     }
 
     /// Closes the WebDriver session, which closes the app.
@@ -276,6 +288,17 @@ async fn connect(port: u16, binary: &Path, arguments: &[&str]) -> anyhow::Result
         .context("the app opened no window")
 }
 
+/// The last lines of a log.
+fn end_of(log: &Path) -> String {
+    const LINES: usize = 20;
+    let text = std::fs::read_to_string(log).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines
+        .get(lines.len().saturating_sub(LINES)..)
+        .unwrap_or_default()
+        .join("\n")
+}
+
 /// Finds the child of `parent` that runs `binary`.
 fn child_of(parent: u32, binary: &Path) -> Option<Pid> {
     let binary = binary.canonicalize().ok()?;
@@ -321,7 +344,7 @@ mod tests {
             .unwrap();
         assert!(picture.width() > 100);
         let app = window.app_id();
-        window.kill();
-        assert!(!Path::new(&format!("/proc/{app}/exe")).exists());
+        window.kill().unwrap();
+        assert!(!is_alive(app));
     }
 }

@@ -122,6 +122,13 @@ pub fn was_killed(status: ExitStatus) -> bool {
     status.signal() == Some(Signal::KILL.as_raw())
 }
 
+/// Whether the process still does something: a dead one that nobody collected doesn't.
+#[must_use]
+pub fn is_alive(pid: u32) -> bool {
+    // A process that is gone has no such file; one that is only dead has an empty one.
+    std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
 /// Waits until `probe` gives a value.
 ///
 /// # Errors
@@ -149,11 +156,6 @@ mod tests {
     use std::process::Stdio;
 
     use super::*;
-
-    fn is_alive(pid: u32) -> bool {
-        // A collected or never existing process has no such file; a zombie has an empty one.
-        std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
-    }
 
     #[test]
     fn dropping_ends_the_process_and_what_it_started() {

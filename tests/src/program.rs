@@ -1,7 +1,8 @@
 //! The built programs of the workspace.
 //!
 //! Builds what is asked for with the same cargo, profile and target folder that built the
-//! caller, all of it in one go, so that one feature set serves everybody.
+//! caller. Where `SEALPOST_PROGRAMS_BUILT` is set, as in `make test`, everything has been
+//! built with the whole workspace's feature set, and a second set would cost minutes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +10,9 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use anyhow::{Context as _, bail, ensure};
+
+/// Says that the programs are built already.
+const BUILT_VARIABLE: &str = "SEALPOST_PROGRAMS_BUILT";
 
 /// The programs that tests run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,7 @@ impl Program {
     /// When the build fails.
     pub fn built(self) -> anyhow::Result<PathBuf> {
         match self {
+            _ if std::env::var_os(BUILT_VARIABLE).is_some() => {}
             Self::App => build_app()?,
             Self::Client | Self::Relay => build_headless()?,
         }
@@ -97,7 +102,7 @@ fn build_app() -> anyhow::Result<()> {
     static OUTCOME: OnceLock<Result<(), String>> = OnceLock::new();
     let outcome = OUTCOME.get_or_init(|| {
         build_interface()
-            .and_then(|()| cargo_build(&["-p", "sealpost", "--features", "custom-protocol"]))
+            .and_then(|()| cargo_build(&["-p", "sealpost", "--bin", "sealpost-app"]))
             .map_err(|error| format!("{error:#}"))
     });
     outcome.clone().map_err(anyhow::Error::msg)
@@ -114,12 +119,20 @@ fn build_interface() -> anyhow::Result<()> {
     if built.is_some() && built >= newest {
         return Ok(());
     }
-    let status = Command::new("npm")
-        .args(["run", "build"])
-        .current_dir(top)
-        .status()
-        .context("npm could not be started")?;
-    ensure!(status.success(), "npm run build failed");
+    if !top.join("node_modules").is_dir() {
+        npm(&["ci"])?;
+    }
+    npm(&["run", "build"])
+}
+
+fn npm(arguments: &[&str]) -> anyhow::Result<()> {
+    let mut command = Command::new("npm");
+    let status = command
+        .args(arguments)
+        .current_dir(workspace_folder())
+        .status();
+    let status = status.context("npm could not be started")?;
+    ensure!(status.success(), "npm {} failed", arguments.join(" "));
     Ok(())
 }
 

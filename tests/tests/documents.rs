@@ -17,7 +17,10 @@ fn validation_names_only_tests_that_exist() {
         let (file, function) = name.split_once("::").unwrap_or((name, ""));
         let source = read(file);
         let is_there = function.is_empty() || source.contains(&format!("fn {function}("));
-        assert!(is_there, "docs/validation.md names {name}, which doesn't exist");
+        assert!(
+            is_there,
+            "docs/validation.md names {name}, which doesn't exist"
+        );
     }
 }
 
@@ -38,7 +41,10 @@ fn links_between_documents_lead_somewhere() {
         for target in link_targets(&read(page)) {
             links += 1;
             let path = root().join(folder).join(&target);
-            assert!(path.exists(), "{page} links to {target}, which doesn't exist");
+            assert!(
+                path.exists(),
+                "{page} links to {target}, which doesn't exist"
+            );
         }
     }
     assert!(links > 10, "only {links} links were found");

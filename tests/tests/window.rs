@@ -11,6 +11,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -19,6 +20,7 @@ use sealpost_tests::driver::{AppWindow, PATIENCE, read_qr_code};
 use sealpost_tests::log_canary::LogCanary;
 use sealpost_tests::program::{Program, target_folder};
 use serde_json::{Value, json};
+use tokio::sync::Mutex;
 
 /// Messages that each person writes in each of the three parts.
 const PART: usize = 6;
@@ -64,6 +66,9 @@ struct Row {
     state: Option<String>,
 }
 
+/// Windows draw on the processor here; two tests at once would only slow each other down.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
 struct Stage {
     desktop: Desktop,
     app: PathBuf,
@@ -72,7 +77,8 @@ struct Stage {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_people_pair_and_write_to_each_other_while_one_is_killed() {
-    let stage = Stage::set().unwrap();
+    let _turn = ONE_AT_A_TIME.lock().await;
+    let stage = Stage::set(Keychain::Unlocked).unwrap();
     let mut anna = Person::new("Canary Anna", "canary-anna");
     let mut ben = Person::new("Canary Ben", "canary-ben");
     let link = stage.pair(&mut anna, &mut ben).await.unwrap();
@@ -83,18 +89,55 @@ async fn two_people_pair_and_write_to_each_other_while_one_is_killed() {
     stage.check_rows(&anna, &ben).await.unwrap();
     stage.check_rows(&ben, &anna).await.unwrap();
     stage.check_logs(&anna, &ben, &link).unwrap();
+    stage.check_that_profile_is_locked(&anna).unwrap();
+    stage.measure_warm_start(&mut ben).await.unwrap();
     for person in [anna, ben] {
         person.window.unwrap().close().await.unwrap();
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_computer_without_a_keychain_asks_for_a_passphrase() {
+    let _turn = ONE_AT_A_TIME.lock().await;
+    let stage = Stage::set(Keychain::Missing).unwrap();
+    let mut person = Person::new("Canary Carl", "canary-carl");
+    stage.open(&mut person).await.unwrap();
+    let window = person.window().unwrap();
+    window.element("keychain-trouble").await.unwrap();
+    stage.picture(&person, "no-keychain").await.unwrap();
+    window.click("use-passphrase").await.unwrap();
+    for field in ["passphrase", "passphrase-again"] {
+        window.type_into(field, "canary passphrase").await.unwrap();
+    }
+    window.click("passphrase-submit").await.unwrap();
+    window.type_into("device-name", person.name).await.unwrap();
+    window.click("start-group").await.unwrap();
+    window.element("qr-code").await.unwrap();
+    person.window.take().unwrap().kill().unwrap();
+
+    // The keys are in the file now, and only the passphrase opens it.
+    stage.open(&mut person).await.unwrap();
+    let window = person.window().unwrap();
+    window
+        .type_into("passphrase", "canary passphrase")
+        .await
+        .unwrap();
+    window.click("passphrase-submit").await.unwrap();
+    window.element("group").await.unwrap();
+    stage.picture(&person, "unlocked").await.unwrap();
+    let log = std::fs::read_to_string(stage.log_path(&person)).unwrap();
+    let mut canary = LogCanary::default();
+    canary.plant([person.name, person.profile, "canary passphrase"]);
+    assert_eq!(canary.leaks(&log), []);
+}
+
 impl Stage {
-    fn set() -> anyhow::Result<Self> {
+    fn set(keychain: Keychain) -> anyhow::Result<Self> {
         let app = Program::App.built()?;
         let target = target_folder()?;
         let pictures = target.parent().context("no target folder")?.join("window");
         Ok(Self {
-            desktop: Desktop::start(Keychain::Unlocked)?,
+            desktop: Desktop::start(keychain)?,
             app,
             pictures,
         })
@@ -199,7 +242,7 @@ impl Stage {
             ben.write().await?;
             anna.write().await?;
         }
-        ben.window.take().context("no window")?.kill();
+        ben.window.take().context("no window")?.kill()?;
         for _ in 0..PART {
             anna.write().await?;
         }
@@ -246,6 +289,43 @@ impl Stage {
             "{}: received: {rows:?}",
             reader.profile
         );
+        Ok(())
+    }
+
+    /// The command line on a profile that a window has open.
+    fn check_that_profile_is_locked(&self, person: &Person) -> anyhow::Result<()> {
+        let output = Command::new(Program::Client.built()?)
+            .args([
+                "members",
+                "--json",
+                "--profile",
+                person.profile,
+                "--data-dir",
+            ])
+            .arg(self.desktop.folder().join("profiles"))
+            .output()?;
+        ensure!(
+            output.status.code() == Some(5),
+            "the client opened it: {}",
+            output.status
+        );
+        let error: Value = serde_json::from_slice(&output.stderr)?;
+        ensure!(error["code"] == "profile-in-use", "{error}");
+        Ok(())
+    }
+
+    /// How long a window takes until a person can write in it, when all of it was used just
+    /// before. Kept beside the pictures; a busy machine is no failure here.
+    async fn measure_warm_start(&self, person: &mut Person) -> anyhow::Result<()> {
+        person.window.take().context("no window")?.close().await?;
+        let start = Instant::now();
+        self.open(person).await?;
+        person.window()?.element("composer").await?;
+        let text = format!(
+            "warm start to composer: {:.2} s\n",
+            start.elapsed().as_secs_f64()
+        );
+        std::fs::write(self.pictures.join("times.txt"), text)?;
         Ok(())
     }
 

@@ -177,10 +177,10 @@ impl Waiting<'_> {
             push_out(self.group).await;
             return self.say_pending();
         }
+        self.say_pending()?;
         self.ask_or_confirm().await?;
         let end = interrupted();
         tokio::pin!(end);
-        self.say_pending()?;
         loop {
             if self.is_in() {
                 return self.say_joined();

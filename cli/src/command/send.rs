@@ -156,8 +156,8 @@ fn still_queued(exit: Exit, why: &str) -> Failure {
         exit,
         "The message is not on the relay yet.",
         why,
-        "Nothing needs to be sent again: it is stored, and goes out the next time this group \
-         is open, with any command.",
+        "Don't send it again: it is stored, and goes out with the next `sealpost send` or \
+         `sealpost tail` that reaches the relay.",
     )
 }
 
