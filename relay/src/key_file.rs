@@ -59,6 +59,7 @@ pub fn load(path: &Path) -> Result<NoiseSecret, KeyFileError> {
         io::ErrorKind::NotFound => KeyFileError::Missing,
         kind => KeyFileError::Read(kind),
     })?;
+    warn_if_shared(&file);
     let mut text = Zeroizing::new(String::new());
     match file.take(FILE_BYTES_MAX).read_to_string(&mut text) {
         Ok(_) => parse(&text).ok_or(KeyFileError::Damaged),
@@ -66,6 +67,22 @@ pub fn load(path: &Path) -> Result<NoiseSecret, KeyFileError> {
         Err(error) => Err(KeyFileError::Read(error.kind())),
     }
 }
+
+/// Whoever can read the key can pose as this relay. Some ways of handing out secrets leave no
+/// choice of the mode, so this isn't an error.
+#[cfg(unix)]
+fn warn_if_shared(file: &File) {
+    use std::os::unix::fs::MetadataExt;
+    if file
+        .metadata()
+        .is_ok_and(|metadata| metadata.mode() & 0o077 != 0)
+    {
+        tracing::warn!("other users of this computer can read the relay's key file");
+    }
+}
+
+#[cfg(not(unix))]
+fn warn_if_shared(_file: &File) {}
 
 /// Uses a key that the operator supplies: writes it where no file exists, and refuses a file
 /// that holds another one, because a relay with a new key is unknown to every device.

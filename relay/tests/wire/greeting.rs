@@ -2,7 +2,7 @@
 
 use tokio::io::AsyncWriteExt;
 
-use crate::client::{Session, device};
+use crate::client::{Said, Session, device};
 use crate::raw_client::{PREFIX, connect, read_to_end, record};
 use crate::test_relay::TestRelay;
 
@@ -88,4 +88,47 @@ async fn a_client_with_another_relays_key_gets_no_session() {
     assert!(Session::push_to(relay.push_port(), other).await.is_err());
     let received = Session::receive_from(relay.receive_port(), other, &device(1)).await;
     assert!(received.is_err());
+}
+
+/// Half-open connections and random bytes, with and without a prefix, are nobody else's
+/// trouble. Each case is named by its seed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn noise_of_the_other_kind_disturbs_nobody() {
+    let relay = TestRelay::start().await;
+    let mut crowd = Vec::new();
+    for seed in 1..=120_u64 {
+        let port = if seed % 2 == 0 {
+            relay.push_port()
+        } else {
+            relay.receive_port()
+        };
+        let mut stream = connect(port).await;
+        let mut bytes = random_bytes(seed, (seed * seed % 500) as usize);
+        if seed % 3 == 0 {
+            bytes.splice(0..0, PREFIX);
+        }
+        // The relay may have closed by now, which is its right.
+        let _ = stream.write_all(&bytes).await;
+        crowd.push(stream);
+    }
+    let alice = device(1);
+    let mut sender = Session::push(&relay).await;
+    let mut receiver = Session::receive(&relay, &alice).await;
+    for number in 0..20 {
+        let envelope = random_bytes(number + 1, 1_000);
+        assert_eq!(sender.store(alice.public(), &envelope).await, Said::Ack);
+        assert_eq!(receiver.hear_blob().await.1, envelope);
+    }
+}
+
+/// Xorshift, so that a seed gives the same bytes everywhere.
+fn random_bytes(seed: u64, count: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_be_bytes()[0]
+    };
+    (0..count).map(|_| next()).collect()
 }
