@@ -4,15 +4,17 @@
 //! never keys but where the engine opens a group; a profile that was misspelt is missing,
 //! not new.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rand_core::OsRng;
 use sealpost_engine::clock::SystemClock;
 use sealpost_engine::keys::{
     KeyFileStore, KeyStore, KeyStoreError, KeychainStore, PassphraseFileStore,
 };
 use sealpost_engine::namespace::Namespace;
-use sealpost_engine::profile::{KeyStoreKind, Profile};
+use sealpost_engine::profile::{KeyStoreKind, Profile, ProfileError};
 use sealpost_engine::{Engine, OpenOptions};
 use sealpost_protocol::address::RelayAddress;
 
@@ -22,6 +24,8 @@ use crate::failure::{Exit, Failure};
 
 /// The folder of Sealpost's data, the same for the app and the command line.
 const DATA_FOLDER: &str = "app.sealpost.desktop";
+/// The setting that lists the places of groups that came to nothing, as the app has it.
+const SPARE_GROUPS: &str = "spareGroups";
 /// A passphrase from outside, where nobody can be asked.
 const PASSPHRASE_VARIABLE: &str = "SEALPOST_PASSPHRASE";
 /// Shorter passphrases are guessed.
@@ -99,16 +103,56 @@ impl Device {
 
     /// The groups of this profile.
     pub(crate) fn namespaces(&self) -> Result<Vec<Namespace>, Failure> {
-        self.profile
+        let spare = self.spare();
+        let all = self
+            .profile
             .namespaces()
-            .map_err(|error| profile_error(error, &self.profile_name))
+            .map_err(|error| self.explain(error))?;
+        Ok(all
+            .into_iter()
+            .filter(|namespace| !spare.contains(namespace.as_str()))
+            .collect())
     }
 
-    /// Names a new group.
+    /// A place for a new group: one that was put aside, or a new one.
     pub(crate) fn new_namespace(&self) -> Result<Namespace, Failure> {
+        let mut spare = self.spare();
+        let all = self
+            .profile
+            .namespaces()
+            .map_err(|error| self.explain(error))?;
+        if let Some(namespace) = all.into_iter().find(|one| spare.contains(one.as_str())) {
+            spare.remove(namespace.as_str());
+            self.set_spare(&spare)?;
+            return Ok(namespace);
+        }
         self.profile
-            .new_namespace(&mut rand_core::OsRng)
-            .map_err(|error| profile_error(error, &self.profile_name))
+            .new_namespace(&mut OsRng)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Puts the place of a group aside in which nothing ever happened, for the next group.
+    pub(crate) fn put_aside(&self, namespace: &Namespace) -> Result<(), Failure> {
+        let mut spare = self.spare();
+        spare.insert(namespace.as_str().to_owned());
+        self.set_spare(&spare)
+    }
+
+    fn spare(&self) -> BTreeSet<String> {
+        let setting = self.profile.setting(SPARE_GROUPS);
+        setting
+            .and_then(|value| serde_json::from_value(value).ok())
+            .unwrap_or_default()
+    }
+
+    fn set_spare(&self, spare: &BTreeSet<String>) -> Result<(), Failure> {
+        self.profile
+            .set_setting(SPARE_GROUPS, Some(spare.iter().cloned().collect()))
+            .map_err(|error| self.explain(error))
+    }
+
+    fn explain(&self, error: ProfileError) -> Failure {
+        profile_error(error, &self.profile_name)
     }
 
     /// Opens a group, on the relay that its data names or on `relay`.

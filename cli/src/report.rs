@@ -157,19 +157,12 @@ impl Report {
                     devices(*members)
                 )
             }
-            Self::Member { id, name, is_me } => {
-                let me = if *is_me { "  (this device)" } else { "" };
-                format!("{}  {id}{me}", one_line(name))
-            }
+            Self::Member { id, name, is_me } => member_text(id, name, *is_me),
             Self::Invitation { link, minutes } => {
                 format!("Invitation, good for {minutes} minutes:\n\n{link}\n")
             }
             Self::JoinRequest { name, words } => {
-                format!(
-                    "{} asks to join.\nWords: {}",
-                    one_line(name),
-                    words.join(" ")
-                )
+                format!("{} asks to join.\n{}", one_line(name), words_text(words))
             }
             Self::Accepted { name, delivered } => accepted_text(name, *delivered),
             Self::Dismissed { name } => format!("{} was dismissed.", one_line(name)),
@@ -181,7 +174,7 @@ impl Report {
             } => {
                 format!("Relay: {host}, ports {receive_port} and {push_port}, key {fingerprint}")
             }
-            Self::Words { words } => format!("Words: {}", words.join(" ")),
+            Self::Words { words } => words_text(words),
             Self::Pending { .. } => "The request waits to be accepted.".to_owned(),
             Self::Joined { members, .. } => {
                 format!(
@@ -215,6 +208,15 @@ fn devices(count: usize) -> String {
     } else {
         format!("{count} devices")
     }
+}
+
+fn member_text(id: &str, name: &str, is_me: bool) -> String {
+    let me = if is_me { "  (this device)" } else { "" };
+    format!("{}  {id}{me}", one_line(name))
+}
+
+fn words_text(words: &[String; 4]) -> String {
+    format!("Words: {}", words.join(" "))
 }
 
 fn accepted_text(name: &str, delivered: bool) -> String {

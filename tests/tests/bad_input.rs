@@ -73,14 +73,15 @@ fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// An invitation to a group on the relay, and the running command that holds it open.
-fn invitation(relay: &RelayProcess) -> (Device, RunningCommand, String) {
+/// An invitation to a group on the relay, and the running command that holds it open: with
+/// `--accept` it lets anybody in, with another flag it waits for an answer.
+fn invitation(relay: &RelayProcess, accepting: &str) -> (Device, RunningCommand, String) {
     let host = Device::new("host", "Host").expect("a device can be made");
     let address = relay.address().expect("the relay has an address");
     host.run_well(&["group", "new", "Group", "--relay", &address])
         .expect("a group can be made");
     let mut inviting = host
-        .start(&["pair", "--accept"])
+        .start(&["pair", accepting])
         .expect("pairing can be started");
     let object = inviting
         .wait_for("invitation")
@@ -101,7 +102,7 @@ fn with_another_at(text: &str, place: usize) -> String {
 #[test]
 fn a_pairing_token_with_one_letter_changed() {
     let relay = RelayProcess::start().unwrap();
-    let (_host, _inviting, link) = invitation(&relay);
+    let (_host, _inviting, link) = invitation(&relay, "--accept");
     let guest = Device::new("guest", "Guest").unwrap();
     let before = content(guest.folder());
     let broken = with_another_at(&link, link.len() - 20);
@@ -119,7 +120,7 @@ fn a_pairing_token_with_one_letter_changed() {
 #[test]
 fn an_invitation_wrapped_over_three_lines_is_understood() {
     let relay = RelayProcess::start().unwrap();
-    let (_host, mut inviting, link) = invitation(&relay);
+    let (_host, mut inviting, link) = invitation(&relay, "--accept");
     let guest = Device::new("guest", "Guest").unwrap();
     let third = link.len() / 3;
     let (first, rest) = link.split_at(third);
@@ -157,7 +158,7 @@ fn a_relay_address_with_a_wrong_key() {
 #[test]
 fn a_second_program_on_one_profile() {
     let relay = RelayProcess::start().unwrap();
-    let (host, inviting, _) = invitation(&relay);
+    let (host, inviting, _) = invitation(&relay, "--accept");
     let text = read(&mut typed(&host, &["messages"]));
     let pid = text
         .split("process ")
@@ -293,4 +294,29 @@ fn scripts_get_the_same_as_one_object() {
         (outcome.status.code(), &outcome.error.unwrap()["code"]),
         (Some(2), &"usage".into())
     );
+}
+
+#[test]
+fn an_invitation_of_this_device_itself() {
+    let relay = RelayProcess::start().unwrap();
+    let (host, inviting, link) = invitation(&relay, "--accept");
+    drop(inviting);
+    let error = host.run(&["join", &link, "--yes"]).unwrap().error.unwrap();
+    assert_eq!(error["code"], "code-own");
+    assert_eq!(host.run_well(&["group", "list"]).unwrap().len(), 1);
+}
+
+#[test]
+fn words_that_differ_leave_nothing_behind() {
+    let relay = RelayProcess::start().unwrap();
+    let (_host, _inviting, link) = invitation(&relay, "--no-qr");
+    let guest = Device::new("guest", "Guest").unwrap();
+    let mut joining = guest.start(&["join", &link]).unwrap();
+    for (question, answer) in [("relay", "yes"), ("words", "different")] {
+        assert_eq!(joining.wait_for("question").unwrap()["question"], question);
+        joining.type_line(answer).unwrap();
+    }
+    assert_eq!(joining.wait().unwrap().code(), Some(4));
+    assert_eq!(joining.error().unwrap().unwrap()["code"], "words-different");
+    assert_eq!(guest.run_well(&["group", "list"]).unwrap().len(), 0);
 }

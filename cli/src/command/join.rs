@@ -6,7 +6,8 @@
 
 use std::time::Duration;
 
-use sealpost_engine::core::event::{Event, PairingJoin};
+use sealpost_engine::core::error::EngineError;
+use sealpost_engine::core::event::{Event, Member, PairingJoin};
 use sealpost_engine::core::status::Status;
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::invitation::Invitation;
@@ -68,8 +69,38 @@ pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<
         .go_on()
         .await
     };
+    let is_unused = is_unused(&group).await;
+    let namespace = group.namespace.clone();
     group.close().await;
+    if is_unused {
+        device.put_aside(&namespace)?;
+    }
     outcome
+}
+
+/// Whether the join was given up before anything came of it.
+async fn is_unused(group: &OpenGroup) -> bool {
+    let messages = group.engine.messages_after(0, 1).await;
+    messages.is_ok_and(|found| found.is_empty()) && group.engine.status() == Status::NotJoined
+}
+
+/// Refuses an invitation by a device that is this one, or in a group with it: a device has
+/// other keys in each of its groups, so it is that very group.
+async fn check_inviter(device: &Device, token: &PairingToken) -> Result<(), Failure> {
+    for namespace in device.namespaces()? {
+        let group = OpenGroup::open(device, &namespace, None).await?;
+        let is_own = group.engine.me().keys == token.keys();
+        let is_member = |member: &Member| member.keys == token.keys();
+        let is_in = group.engine.members().iter().any(is_member);
+        group.close().await;
+        if is_own {
+            return Err(engine_error(EngineError::InvalidPairingToken));
+        }
+        if is_in {
+            return Err(engine_error(EngineError::AlreadyInGroup));
+        }
+    }
+    Ok(())
 }
 
 /// Asks about the relay and stores the request.
@@ -79,6 +110,7 @@ async fn begin(
     lines: &mut Option<Lines>,
     output: Output,
 ) -> Result<OpenGroup, Failure> {
+    check_inviter(device, &token).await?;
     output.say(&Report::Relay {
         host: relay.host().to_owned(),
         receive_port: relay.receive_port(),
