@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use clap::error::ErrorKind;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{Arguments, LogLevel};
 use crate::failure::{Exit, Failure};
@@ -84,7 +85,8 @@ fn not_understood(error: &clap::Error) -> ExitCode {
     failure.exit_code()
 }
 
-/// Logs go to the error output. They never hold a name, a key, an address or a text.
+/// Logs go to the error output. They never hold a name, a key, an address or a text: only
+/// Sealpost's own crates promise that, so only they may write.
 fn start_log(level: LogLevel) {
     let level = match level {
         LogLevel::Off => LevelFilter::OFF,
@@ -95,7 +97,7 @@ fn start_log(level: LogLevel) {
         LogLevel::Trace => LevelFilter::TRACE,
     };
     tracing_subscriber::fmt()
-        .with_max_level(level)
+        .with_env_filter(EnvFilter::new(format!("off,sealpost={level}")))
         .with_writer(io::stderr)
         .with_ansi(false)
         .init();

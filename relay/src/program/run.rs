@@ -5,6 +5,7 @@ use std::sync::Arc;
 use sealpost_relay::{Config, Relay, SystemClock};
 use tokio::runtime::Runtime;
 use tracing::level_filters::LevelFilter;
+use tracing_subscriber::EnvFilter;
 
 use super::arguments::RunOptions;
 use super::explanation::Explanation;
@@ -82,7 +83,7 @@ fn print_start(setup: &Setup, relay: &Relay) -> Result<(), Explanation> {
 }
 
 /// Logs to standard output. Development mode logs decisions too, and still nothing that
-/// names a device.
+/// names a device: only Sealpost's own crates promise that, so only they may write.
 fn start_log(options: &RunOptions, config: &Config) {
     let default = if config.dev_mode {
         LevelFilter::DEBUG
@@ -91,7 +92,7 @@ fn start_log(options: &RunOptions, config: &Config) {
     };
     let level = options.log.unwrap_or(default);
     tracing_subscriber::fmt()
-        .with_max_level(level)
+        .with_env_filter(EnvFilter::new(format!("off,sealpost={level}")))
         .with_ansi(false)
         .with_writer(std::io::stdout)
         .init();
