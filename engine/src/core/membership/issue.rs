@@ -1,7 +1,7 @@
 //! Issuing manifests: admit, remove, leave, and the one place that signs.
 //!
 //! Every manifest states the issuer's whole view, plus or minus the change, and goes to
-//! everybody that it or its parent lists.
+//! everybody that it or its parent lists, after its parent where that one is missing.
 //! Spec: membership rule, section 3.4.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -275,17 +275,35 @@ impl Membership {
         }
     }
 
+    /// Sends a manifest to its recipients, but for a newcomer that has been welcomed.
+    ///
+    /// A member that was never sent the parent gets it first: on a parent that it doesn't
+    /// know, the manifest would remove nobody there.
     fn spread(
         &mut self,
         manifest: &SignedManifest,
         recipients: BTreeSet<DeviceKeys>,
         welcomed: Option<&DeviceKeys>,
     ) {
+        let parent = self.known.parent(manifest).cloned();
         for keys in recipients {
-            if Some(&keys) != welcomed {
-                self.send(keys, manifest.clone());
+            if Some(&keys) == welcomed {
+                continue;
             }
+            if let Some(parent) = &parent
+                && manifest.lists(&keys.signing)
+                && !self.was_sent(parent, &keys.signing)
+            {
+                self.send(keys, parent.clone());
+            }
+            self.send(keys, manifest.clone());
         }
+    }
+
+    /// Whether an issuer sent its manifest to this key: everybody that it or its parent lists.
+    fn was_sent(&self, manifest: &SignedManifest, key: &SigningPublic) -> bool {
+        let parent = self.known.parent(manifest);
+        manifest.lists(key) || parent.is_some_and(|parent| parent.lists(key))
     }
 
     fn keep_issued(&mut self, manifest: SignedManifest, now_ms: u64) {

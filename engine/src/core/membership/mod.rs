@@ -306,3 +306,6 @@ impl Membership {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -245,32 +245,43 @@ impl<'a> Computation<'a> {
         })
     }
 
-    /// Step 4: whoever an accepted parent lists and its accepted child does not is removed,
-    /// if the issuer has authority, or had it until it was removed itself. And an issuer that
-    /// doesn't list itself leaves: for that its own signature is enough, parent or not.
+    /// Step 4: the removals of the lowest manifest that makes new ones.
+    ///
+    /// One manifest at a time: a removal may void what a later one rests on.
     fn removals(
         &self,
         accepted: &BTreeSet<ManifestHash>,
         authority: &BTreeSet<SigningPublic>,
     ) -> Vec<Removal> {
-        let mut found = Vec::new();
         let ascending = self.ascending.iter();
-        for (hash, known) in ascending.filter(|(hash, _)| accepted.contains(hash)) {
-            let manifest = &known.manifest;
-            let issuer = manifest.issuer();
-            let leaver = (!manifest.lists(issuer)).then_some(*issuer);
-            let may_remove = authority.contains(issuer) || self.tombs.contains_key(issuer);
-            let parent = self.accepted_parent(manifest, accepted);
-            let parent = parent.filter(|parent| may_remove && parent.lists(issuer));
-            let removed = parent.into_iter().flat_map(keys);
-            let removed = removed.filter(|key| !manifest.lists(key) && key != issuer);
-            let gone = leaver.into_iter().chain(removed);
-            found.extend(
-                gone.filter(|key| self.is_fresh(key, hash))
-                    .map(|key| (key, *hash)),
-            );
-        }
-        found
+        ascending
+            .filter(|(hash, _)| accepted.contains(hash))
+            .map(|(hash, known)| self.removals_by(hash, &known.manifest, accepted, authority))
+            .find(|removals| !removals.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// Whoever an accepted parent lists and its accepted child does not is removed, if the
+    /// issuer has authority, or had it until it was removed itself. And an issuer that
+    /// doesn't list itself leaves: for that its own signature is enough, parent or not.
+    fn removals_by(
+        &self,
+        hash: &ManifestHash,
+        manifest: &SignedManifest,
+        accepted: &BTreeSet<ManifestHash>,
+        authority: &BTreeSet<SigningPublic>,
+    ) -> Vec<Removal> {
+        let issuer = manifest.issuer();
+        let may_remove = authority.contains(issuer) || self.tombs.contains_key(issuer);
+        let parent = self.accepted_parent(manifest, accepted);
+        let parent = parent.filter(|parent| may_remove && parent.lists(issuer));
+        let removed = parent.into_iter().flat_map(keys);
+        let removed = removed.filter(|key| !manifest.lists(key) && key != issuer);
+        let leaver = (!manifest.lists(issuer)).then_some(*issuer);
+        let gone = leaver.into_iter().chain(removed);
+        gone.filter(|key| self.is_fresh(key, hash))
+            .map(|key| (key, *hash))
+            .collect()
     }
 
     fn is_fresh(&self, key: &SigningPublic, removal: &ManifestHash) -> bool {

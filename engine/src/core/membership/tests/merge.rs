@@ -1,0 +1,270 @@
+//! Section 3.6: when a merge is issued, by whom, and what it does.
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::SeedableRng;
+use sealpost_protocol::manifest::SignedManifest;
+
+use super::super::{AdmissionDropReason, Membership, MembershipEffect};
+use super::{HOUR_MS, NOW_MS, Person, founded, joined, listed, manifest, take, take_at};
+
+/// The longest delay of a device in a group of so many.
+fn longest_ms(members: u64) -> u64 {
+    members * 20_000
+}
+
+fn tick(group: &mut Membership, me: &Person, now_ms: u64, online: bool) {
+    let mut rng = ChaCha8Rng::seed_from_u64(now_ms);
+    group.handle_timer(now_ms, online, &me.secrets.signing, &mut rng);
+}
+
+/// Two admissions on the same parent, as `a` sees them.
+fn torn(people: &[Person; 4]) -> (Membership, SignedManifest) {
+    let [a, b, c, d] = people;
+    let mut group = founded(a, b);
+    let root = group.current().clone();
+    take(&mut group, b, &manifest(2, Some(&root), &[a, b, c], b));
+    let theirs = manifest(2, Some(&root), &[a, b, d], b);
+    take(&mut group, b, &theirs);
+    assert!(group.is_unsatisfied());
+    (group, root)
+}
+
+#[test]
+fn merge_states_the_view_to_everybody_after_the_delay() {
+    let people: [Person; 4] = Person::many();
+    let (mut group, _) = torn(&people);
+    let _ = group.drain();
+    assert_eq!(group.next_timer(), None, "not online yet");
+    tick(&mut group, &people[0], NOW_MS, true);
+    let due_ms = group.next_timer().expect("a timer runs");
+    assert!(due_ms < NOW_MS + longest_ms(4));
+    if let Some(early_ms) = due_ms.checked_sub(1).filter(|early_ms| *early_ms > NOW_MS) {
+        tick(&mut group, &people[0], early_ms, true);
+        assert_eq!(group.current().version(), 2, "not before");
+    }
+    tick(&mut group, &people[0], due_ms, true);
+    assert_eq!(group.current().version(), 3);
+    assert_eq!(group.current().members().len(), 4);
+    assert_eq!(super::drained_sends(&mut group).len(), 3);
+    assert!(!group.is_unsatisfied());
+    assert_eq!(group.next_timer(), None);
+}
+
+#[test]
+fn delay_counts_only_while_online() {
+    let people: [Person; 4] = Person::many();
+    let (mut group, _) = torn(&people);
+    tick(&mut group, &people[0], NOW_MS, true);
+    let left_ms = group.next_timer().expect("a timer runs") - NOW_MS;
+    tick(&mut group, &people[0], NOW_MS + 1, false);
+    assert_eq!(group.next_timer(), None, "paused");
+    tick(&mut group, &people[0], NOW_MS + HOUR_MS, false);
+    assert_eq!(group.current().version(), 2);
+    tick(&mut group, &people[0], NOW_MS + HOUR_MS, true);
+    let due_ms = group.next_timer().expect("it goes on");
+    assert_eq!(due_ms, NOW_MS + HOUR_MS + left_ms - 1);
+}
+
+#[test]
+fn somebody_else_s_merge_cancels_the_timer() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, c, d] = &people;
+    let (mut group, _) = torn(&people);
+    tick(&mut group, a, NOW_MS, true);
+    let merge = manifest(3, Some(group.current()), &[a, b, c, d], b);
+    take(&mut group, b, &merge);
+    assert_eq!(group.next_timer(), None);
+    tick(&mut group, a, NOW_MS + longest_ms(4), true);
+    assert_eq!(group.current().hash(), merge.hash());
+}
+
+#[test]
+fn ranks_differ_so_that_one_device_is_first() {
+    let people: [Person; 5] = Person::many();
+    let [a, b, c, d, leaver] = &people;
+    let root = manifest(1, None, &[a, b, c, d, leaver], a);
+    let leave = manifest(2, Some(&root), &[a, b, c, d], leaver);
+    let mut slots: Vec<u64> = [a, b, c, d]
+        .into_iter()
+        .map(|me| {
+            let mut group = joined(me, &root);
+            take(&mut group, leaver, &leave);
+            tick(&mut group, me, NOW_MS, true);
+            (group.next_timer().expect("a leave wants a merge") - NOW_MS) / 20_000
+        })
+        .collect();
+    slots.sort_unstable();
+    assert_eq!(slots, [0, 1, 2, 3]);
+}
+
+#[test]
+fn clock_that_jumps_back_only_delays() {
+    let people: [Person; 4] = Person::many();
+    let (mut group, _) = torn(&people);
+    tick(&mut group, &people[0], NOW_MS, true);
+    tick(&mut group, &people[0], NOW_MS - HOUR_MS, true);
+    let due_ms = group.next_timer().expect("a timer runs");
+    assert!(due_ms < NOW_MS - HOUR_MS + longest_ms(4));
+    tick(&mut group, &people[0], due_ms, true);
+    assert_eq!(group.current().version(), 3);
+}
+
+/// `a` removed `b`, which had admitted `limbo` without `a`'s knowledge, and the limbo device
+/// has greeted `a`.
+fn with_limbo(people: &[Person; 4]) -> (Membership, SignedManifest) {
+    let [a, b, c, limbo] = people;
+    let root = manifest(1, None, &[a, b, c], a);
+    let mut group = joined(a, &root);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    let void = manifest(2, Some(&root), &[a, b, c, limbo], b);
+    take(&mut group, limbo, &void);
+    assert!(group.limbo().contains(&limbo.key()));
+    let _ = group.drain();
+    (group, void)
+}
+
+#[test]
+fn limbo_key_is_closed_after_a_day() {
+    let people: [Person; 4] = Person::many();
+    let [a, _, _, limbo] = &people;
+    let (mut group, void) = with_limbo(&people);
+    tick(&mut group, a, NOW_MS, true);
+    let due_ms = group.next_timer().expect("the closing is planned");
+    assert_eq!(due_ms, NOW_MS + 24 * HOUR_MS);
+    assert!(!group.is_unsatisfied());
+    tick(&mut group, a, due_ms, true);
+    let fires_ms = group.next_timer().expect("with the usual delay");
+    tick(&mut group, a, fires_ms, true);
+    assert_eq!(group.current().parent(), Some(void.hash()));
+    assert_eq!(listed(&group, &people), [0, 2]);
+    assert!(group.snapshot().tombs.contains_key(&limbo.key()));
+    let sends = super::drained_sends(&mut group);
+    assert!(sends.iter().any(|(to, _)| *to == limbo.key()), "it is told");
+
+    let mut other = joined(limbo, &void);
+    take(&mut other, a, group.current());
+    assert!(other.is_removed());
+}
+
+#[test]
+fn limbo_key_whose_admission_arrives_is_not_closed() {
+    let people: [Person; 4] = Person::many();
+    let [a, _, c, limbo] = &people;
+    let (mut group, _) = with_limbo(&people);
+    tick(&mut group, a, NOW_MS, true);
+    let root = group.snapshot().root().expect("a root").clone();
+    let real = manifest(3, Some(&root), &[a, c, limbo], c);
+    take(&mut group, c, &real);
+    assert!(group.limbo().is_empty());
+    tick(&mut group, a, NOW_MS + 48 * HOUR_MS, true);
+    assert_eq!(listed(&group, &people), [0, 2, 3]);
+}
+
+#[test]
+fn silent_limbo_key_is_never_closed() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, c, limbo] = &people;
+    let root = manifest(1, None, &[a, b, c], a);
+    let mut group = joined(a, &root);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    take(
+        &mut group,
+        b,
+        &manifest(2, Some(&root), &[a, b, c, limbo], b),
+    );
+    assert!(group.limbo().contains(&limbo.key()));
+    tick(&mut group, a, NOW_MS + 100 * HOUR_MS, true);
+    assert_eq!(group.next_timer(), None);
+    assert!(!group.snapshot().tombs.contains_key(&limbo.key()));
+}
+
+#[test]
+fn only_sixteen_limbo_keys_are_closed_in_a_day() {
+    let people: Vec<Person> = (0..30).map(Person::new).collect();
+    let (a, b) = (&people[0], &people[1]);
+    let root = manifest(1, None, &[a, b], a);
+    let mut group = joined(a, &root);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    for puppet in &people[2..] {
+        take(
+            &mut group,
+            puppet,
+            &manifest(2, Some(&root), &[a, b, puppet], b),
+        );
+    }
+    assert_eq!(group.limbo().len(), 28);
+    let mut now_ms = NOW_MS + 24 * HOUR_MS;
+    let end_ms = now_ms + 23 * HOUR_MS;
+    tick(&mut group, a, now_ms, true);
+    while let Some(due_ms) = group.next_timer().filter(|due_ms| *due_ms < end_ms) {
+        now_ms = now_ms.max(due_ms);
+        tick(&mut group, a, now_ms, true);
+    }
+    assert_eq!(group.limbo().len(), 12);
+    let resumes_ms = group.next_timer().expect("the rest is planned");
+    assert!(resumes_ms >= NOW_MS + 48 * HOUR_MS);
+}
+
+#[test]
+fn overfull_group_drops_who_came_last_and_tells_the_admitter() {
+    let people: Vec<Person> = (0..34).map(Person::new).collect();
+    let founders: Vec<&Person> = people[..31].iter().collect();
+    let root = manifest(1, None, &founders, &people[0]);
+    let mut group = joined(&people[0], &root);
+    let secret = &people[0].secrets.signing;
+    let mine = &people[31];
+    group
+        .issue_admission(&mine.keys(), &mine.member.name, secret, NOW_MS)
+        .expect("room");
+    let admit = |version: u64, who: &Person, by: &Person| {
+        let members: Vec<&Person> = founders.iter().copied().chain([who]).collect();
+        manifest(version, Some(&root), &members, by)
+    };
+    take(&mut group, &people[1], &admit(2, &people[32], &people[1]));
+    take(&mut group, &people[2], &admit(3, &people[33], &people[2]));
+    assert_eq!(group.view().len(), 34);
+    let _ = group.drain();
+    tick(&mut group, &people[0], NOW_MS, true);
+    let due_ms = group.next_timer().expect("too many");
+    tick(&mut group, &people[0], due_ms, true);
+    assert_eq!(group.view().len(), 32);
+    assert!(
+        !group.view().contains_key(&people[33].key()),
+        "the highest version goes"
+    );
+    assert!(
+        founders
+            .iter()
+            .all(|founder| group.view().contains_key(&founder.key()))
+    );
+    assert!(!group.is_unsatisfied());
+    let (_, effects) = group.drain();
+    let is_mine_gone = !group.view().contains_key(&mine.key());
+    let dropped = MembershipEffect::AdmissionDropped {
+        name: mine.member.name.clone(),
+        reason: AdmissionDropReason::GroupFull,
+    };
+    assert_eq!(effects.contains(&dropped), is_mine_gone);
+}
+
+#[test]
+fn removed_device_merges_nothing() {
+    let [a, b, c] = Person::many();
+    let root = manifest(1, None, &[&a, &b, &c], &a);
+    let mut group = joined(&c, &root);
+    take_at(
+        &mut group,
+        &b,
+        &manifest(2, Some(&root), &[&a, &b], &b),
+        NOW_MS,
+    );
+    assert!(!group.is_unsatisfied());
+    tick(&mut group, &c, NOW_MS, true);
+    assert_eq!(group.next_timer(), None);
+}

@@ -1,0 +1,292 @@
+//! Section 3.5: what is taken, parked, dropped or refused, and who greets whom.
+
+use sealpost_protocol::manifest::{GroupId, Manifest, SignedManifest};
+
+use super::super::bound::PARKED_MAX;
+use super::super::{ManifestRefused, Membership, MembershipEffect, is_anchor};
+use super::{
+    HOUR_MS, NOW_MS, Person, drained_sends, founded, joined, listed, manifest, take, take_at,
+};
+
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+#[test]
+fn anchor_is_signed_and_sent_by_the_admitter_and_lists_both_keys() {
+    let [a, b, me] = Person::many();
+    let by_a = manifest(4, None, &[&a, &b, &me], &a);
+    assert!(is_anchor(&by_a, &a.key(), &me.keys(), &a.key()));
+    assert!(
+        !is_anchor(&by_a, &b.key(), &me.keys(), &a.key()),
+        "sent by another"
+    );
+    let by_b = manifest(4, None, &[&a, &b, &me], &b);
+    assert!(
+        !is_anchor(&by_b, &a.key(), &me.keys(), &a.key()),
+        "signed by another"
+    );
+    let without_me = manifest(4, None, &[&a, &b], &a);
+    assert!(!is_anchor(&without_me, &a.key(), &me.keys(), &a.key()));
+    let mut half = me.keys();
+    half.noise = b.keys().noise;
+    assert!(
+        !is_anchor(&by_a, &a.key(), &half, &a.key()),
+        "listed under another noise key"
+    );
+}
+
+#[test]
+fn other_group_and_version_jump_are_refused() {
+    let [a, b] = Person::many();
+    let mut group = founded(&a, &b);
+    let members = vec![a.member.clone(), b.member.clone()];
+    let other = Manifest::new(GroupId::from_bytes([8; 32]), 2, None, members).expect("valid");
+    let other = other.sign(&b.secrets.signing);
+    let refused = group.handle_manifest(&b.key(), other, NOW_MS);
+    assert_eq!(refused, Err(ManifestRefused::OtherGroup));
+    let root = group.current().clone();
+    let highest = manifest(10_001, Some(&root), &[&a, &b], &b);
+    let above = manifest(10_002, Some(&root), &[&a, &b], &b);
+    let refused = group.handle_manifest(&b.key(), above.clone(), NOW_MS);
+    let jump = ManifestRefused::VersionJump {
+        version: 10_002,
+        accepted: 1,
+    };
+    assert_eq!(refused, Err(jump));
+    assert!(group.drain().0.is_empty(), "a refusal changes nothing");
+    take(&mut group, &b, &highest);
+    take(&mut group, &b, &above);
+    assert_eq!(group.current().hash(), above.hash());
+}
+
+#[test]
+fn issuer_decides_and_the_author_does_not() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, c, stranger] = &people;
+    let mut group = founded(a, b);
+    let admission = manifest(2, Some(group.current()), &[a, b, c], b);
+    take(&mut group, stranger, &admission);
+    assert_eq!(listed(&group, &people), [0, 1, 2]);
+    let puppet = manifest(3, Some(&admission), &[a, b, c, stranger], stranger);
+    take(&mut group, a, &puppet);
+    assert_eq!(listed(&group, &people), [0, 1, 2]);
+    assert!(
+        !group.has_ever_held(&stranger.key()),
+        "parked manifests are not held"
+    );
+}
+
+#[test]
+fn own_manifest_that_is_not_known_is_dropped() {
+    let [a, b, c] = Person::many();
+    let mut group = founded(&a, &b);
+    let forged = manifest(2, Some(group.current()), &[&a, &b, &c], &a);
+    take(&mut group, &b, &forged);
+    assert!(group.drain().0.is_empty());
+    assert_eq!(group.current().version(), 1);
+}
+
+#[test]
+fn repeated_manifest_changes_nothing() {
+    let [a, b, c] = Person::many();
+    let mut group = founded(&a, &b);
+    let admission = manifest(2, Some(group.current()), &[&a, &b, &c], &b);
+    take(&mut group, &b, &admission);
+    let _ = group.drain();
+    take(&mut group, &b, &admission);
+    let (changes, effects) = group.drain();
+    assert!(changes.is_empty() && effects.is_empty());
+}
+
+#[test]
+fn removed_issuer_is_heard_for_thirty_days() {
+    let [a, b, c] = Person::many();
+    let mut group = founded(&a, &b);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    let root = group.snapshot().root().expect("a root").clone();
+    let late = manifest(2, Some(&root), &[&a, &b, &c], &b);
+    let _ = group.drain();
+    take_at(&mut group, &b, &late, NOW_MS + 30 * DAY_MS + 1);
+    assert!(group.drain().0.is_empty(), "dropped");
+    take_at(&mut group, &b, &late, NOW_MS + 30 * DAY_MS);
+    assert!(!group.drain().0.is_empty(), "taken");
+    assert!(!group.view().contains_key(&c.key()), "but void");
+}
+
+#[test]
+fn stranger_can_park_only_so_many_and_keeps_nobody_out() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, c, stranger] = &people;
+    let mut group = founded(a, b);
+    let root = group.current().clone();
+    for version in 2..100 {
+        let junk = manifest(version, Some(&root), &[a, b, stranger], stranger);
+        take(&mut group, stranger, &junk);
+    }
+    assert_eq!(group.snapshot().manifests.len(), PARKED_MAX + 1);
+    let missing = manifest(2, Some(&root), &[a, b], b);
+    let parked = manifest(3, Some(&missing), &[a, b, c], c);
+    take(&mut group, c, &parked);
+    assert_eq!(group.snapshot().manifests.len(), PARKED_MAX + 1, "no more");
+    let greeting = manifest(3, Some(&missing), &[a, b, c], b);
+    take(&mut group, c, &greeting);
+    assert_eq!(
+        listed(&group, &people),
+        [0, 1, 2],
+        "what can be judged is taken"
+    );
+    take(&mut group, a, &parked);
+    assert_eq!(
+        group.snapshot().manifests.len(),
+        PARKED_MAX + 3,
+        "a member may"
+    );
+}
+
+#[test]
+fn new_member_greets_everybody_but_its_admitter() {
+    let people: [Person; 5] = Person::many();
+    let [a, b, c, removed, me] = &people;
+    let base = manifest(2, None, &[a, b, c, removed], a);
+    let anchor = manifest(3, Some(&base), &[a, b, c, removed, me], a);
+    let removal = manifest(4, Some(&anchor), &[a, b, c, me], b);
+    let buffered = vec![(b.key(), removal)];
+    let mut group = Membership::anchored(me.keys(), anchor.clone(), buffered, NOW_MS);
+    assert_eq!(listed(&group, &people), [0, 1, 2, 4], "the buffer counts");
+    let mut greeted = drained_sends(&mut group);
+    greeted.sort_by_key(|(to, _)| *to);
+    let mut expected = [(b.key(), anchor.clone()), (c.key(), anchor)];
+    expected.sort_by_key(|(to, _)| *to);
+    assert_eq!(greeted, expected);
+}
+
+#[test]
+fn later_member_is_greeted_if_its_admission_did_not_list_me() {
+    let people: [Person; 5] = Person::many();
+    let [a, b, me, unaware, aware] = &people;
+    let base = manifest(1, None, &[a, b], a);
+    let anchor = manifest(2, Some(&base), &[a, b, me], a);
+    let mut group = joined(me, &anchor);
+    let theirs = manifest(2, Some(&base), &[a, b, unaware], b);
+    take(&mut group, b, &theirs);
+    assert_eq!(drained_sends(&mut group), [(unaware.key(), anchor.clone())]);
+    let later = manifest(3, Some(&anchor), &[a, b, me, aware], a);
+    take(&mut group, a, &later);
+    assert_eq!(listed(&group, &people), [0, 1, 2, 3, 4]);
+    assert!(
+        drained_sends(&mut group).is_empty(),
+        "its admission lists me"
+    );
+}
+
+#[test]
+fn holder_of_the_genesis_greets_nobody() {
+    let [a, b, c] = Person::many();
+    let genesis = manifest(1, None, &[&a, &b], &a);
+    let mut group = Membership::anchored(b.keys(), genesis.clone(), Vec::new(), NOW_MS);
+    take(
+        &mut group,
+        &a,
+        &manifest(2, Some(&genesis), &[&a, &b, &c], &a),
+    );
+    assert!(drained_sends(&mut group).is_empty());
+}
+
+#[test]
+fn history_is_trusted_from_the_admitter_alone() {
+    let [a, b, gone, me] = Person::many();
+    let old = manifest(2, None, &[&a, &gone], &gone);
+    let anchor = manifest(5, None, &[&a, &b, &me], &a);
+    let anchor = manifest(5, Some(&anchor), &[&a, &b, &me], &a);
+    let mut group = joined(&me, &anchor);
+    let is_trusted = |group: &Membership, m: &SignedManifest| {
+        group
+            .snapshot()
+            .manifests
+            .get(&m.hash())
+            .map(|known| known.trusted)
+    };
+    take(&mut group, &b, &old);
+    assert_eq!(is_trusted(&group, &old), Some(false));
+    take(&mut group, &a, &old);
+    assert_eq!(
+        is_trusted(&group, &old),
+        Some(true),
+        "also where it was known"
+    );
+    let new = manifest(6, Some(&old), &[&a, &gone], &gone);
+    take(&mut group, &a, &new);
+    assert_eq!(
+        is_trusted(&group, &new),
+        Some(false),
+        "nothing newer than the anchor"
+    );
+}
+
+#[test]
+fn hello_is_the_first_and_seen_the_last() {
+    let [a, b, c] = Person::many();
+    let mut group = founded(&a, &b);
+    let root = group.current().clone();
+    let first = manifest(2, Some(&root), &[&a, &b, &c], &b);
+    let second = manifest(3, Some(&first), &[&a, &b, &c], &b);
+    let own = manifest(4, Some(&second), &[&a, &b, &c], &c);
+    take(&mut group, &b, &first);
+    for manifest in [&first, &second, &own] {
+        take(&mut group, &c, manifest);
+    }
+    let snapshot = group.snapshot();
+    assert_eq!(snapshot.hello.get(&c.key()), Some(&first.hash()));
+    assert_eq!(snapshot.seen.get(&c.key()), Some(&own.hash()));
+    assert_eq!(
+        snapshot.hello.get(&b.key()),
+        None,
+        "it only sent what it issued"
+    );
+}
+
+#[test]
+fn removed_device_is_told_once_and_everybody_hears_who_did_it() {
+    let [a, b, c] = Person::many();
+    let root = manifest(1, None, &[&a, &b, &c], &a);
+    let mut group = joined(&c, &root);
+    let removal = manifest(2, Some(&root), &[&a, &b], &b);
+    take_at(&mut group, &b, &removal, NOW_MS + 5);
+    let (_, effects) = group.drain();
+    let removed = effects
+        .iter()
+        .filter(|effect| **effect == MembershipEffect::Removed);
+    assert_eq!(removed.count(), 1);
+    let by = effects.iter().find_map(|effect| match effect {
+        MembershipEffect::MemberRemoved { by, seen_ms, .. } => Some((by.clone(), *seen_ms)),
+        _ => None,
+    });
+    let (by, seen_ms) = by.expect("a removal in the history");
+    let by = by.expect("somebody did it");
+    assert_eq!((by.issuer, by.version, seen_ms), (b.key(), 2, NOW_MS + 5));
+    assert_eq!(by.name, Some(b.member.name.clone()));
+    assert!(group.is_removed());
+    take(&mut group, &a, &manifest(3, Some(&removal), &[&a, &b], &a));
+    assert!(!group.drain().1.contains(&MembershipEffect::Removed));
+    assert!(
+        group.has_ever_held(&c.key()),
+        "a former member may still revoke"
+    );
+}
+
+#[test]
+fn admission_names_the_admitter() {
+    let [a, b, c] = Person::many();
+    let mut group = founded(&a, &b);
+    let admission = manifest(2, Some(group.current()), &[&a, &b, &c], &b);
+    take(&mut group, &b, &admission);
+    let (_, effects) = group.drain();
+    let added = effects.iter().find_map(|effect| match effect {
+        MembershipEffect::MemberAdded { member, by, .. } => Some((member.clone(), by.clone())),
+        _ => None,
+    });
+    let (member, by) = added.expect("an addition in the history");
+    assert_eq!(member, c.member);
+    assert_eq!(by.map(|by| by.issuer), Some(b.key()));
+}
