@@ -14,6 +14,7 @@ use anyhow::{Context as _, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::desktop::Desktop;
 use crate::process::OwnedProcess;
 use crate::program::Program;
 
@@ -26,7 +27,7 @@ pub struct Device {
     program: PathBuf,
     folder: TempDir,
     profile: String,
-    passphrase: Option<String>,
+    environment: Vec<(String, String)>,
 }
 
 /// What a command left behind.
@@ -55,7 +56,7 @@ impl Device {
             program,
             folder,
             profile: profile.to_owned(),
-            passphrase: None,
+            environment: Vec::new(),
         })
     }
 
@@ -76,12 +77,35 @@ impl Device {
     ///
     /// When it can't be made.
     pub fn with_passphrase(profile: &str, name: &str, passphrase: &str) -> anyhow::Result<Self> {
-        let device = Self {
-            passphrase: Some(passphrase.to_owned()),
-            ..Self::bare(profile)?
-        };
+        let mut device = Self::bare(profile)?;
+        device.environment = vec![("SEALPOST_PASSPHRASE".to_owned(), passphrase.to_owned())];
         device.run_well(&["init", "--name", name, "--key-store", "passphrase"])?;
         Ok(device)
+    }
+
+    /// A device called `name` on a desktop, with its keys wherever the client puts them there.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be made.
+    pub fn on_desktop(desktop: &Desktop, profile: &str, name: &str) -> anyhow::Result<Self> {
+        let mut device = Self::bare(profile)?;
+        device.join_desktop(desktop);
+        device.run_well(&["init", "--name", name])?;
+        Ok(device)
+    }
+
+    /// Runs the device's programs on a desktop.
+    pub fn join_desktop(&mut self, desktop: &Desktop) {
+        let environment = desktop.environment();
+        self.environment = environment
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+    }
+
+    /// Takes the device off its desktop: no keychain can be reached from now on.
+    pub fn leave_desktop(&mut self) {
+        self.environment.clear();
     }
 
     /// The folder that holds the device's data.
@@ -111,12 +135,13 @@ impl Device {
             .args(arguments)
             .env_remove("SEALPOST_PASSPHRASE")
             .env_remove("SEALPOST_LOG")
+            // The desktop of whoever runs the tests is none of their business.
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .env_remove("XDG_RUNTIME_DIR")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        if let Some(passphrase) = &self.passphrase {
-            command.env("SEALPOST_PASSPHRASE", passphrase);
-        }
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         command
     }
 

@@ -104,7 +104,7 @@ fn a_pairing_token_with_one_letter_changed() {
     let relay = RelayProcess::start().unwrap();
     let (_host, _inviting, link) = invitation(&relay, "--accept");
     let guest = Device::new("guest", "Guest").unwrap();
-    let before = content(guest.folder());
+    let before = content(&guest.folder().join("data"));
     let broken = with_another_at(&link, link.len() - 20);
     assert_eq!(
         read(&mut typed(&guest, &["join", &broken, "--yes"])),
@@ -114,7 +114,10 @@ fn a_pairing_token_with_one_letter_changed() {
          To do: Copy the whole invitation again, or have it sent again. Nothing was changed on this device.\n\
          \x20      (code-check)\n"
     );
-    assert_eq!(content(guest.folder()), before);
+    assert!(
+        content(&guest.folder().join("data")) == before,
+        "the data was changed"
+    );
 }
 
 #[test]
@@ -139,7 +142,7 @@ fn a_relay_address_with_a_wrong_key() {
     // The last digit but one of the key: still a key, but of no relay.
     let wrong = with_another_at(&right, right.find('@').unwrap() - 2);
     let device = Device::new("device", "Device").unwrap();
-    let before = content(device.folder());
+    let before = content(&device.folder().join("data"));
     assert_eq!(
         read(&mut typed(
             &device,
@@ -151,7 +154,19 @@ fn a_relay_address_with_a_wrong_key() {
          To do: Ask whoever runs the relay for its address. Nothing was sent to this relay.\n\
          \x20      (relay-wrong-key)\n"
     );
-    assert_eq!(content(device.folder()), before);
+    // An invitation that leads there is refused the same way, before anything is sent.
+    let (_host, _inviting, link) = invitation(&relay, "--accept");
+    let wrong = link.replace(&right, &wrong);
+    let error = device
+        .run(&["join", &wrong, "--yes"])
+        .unwrap()
+        .error
+        .unwrap();
+    assert_eq!(error["code"], "relay-wrong-key");
+    assert!(
+        content(&device.folder().join("data")) == before,
+        "the data was changed"
+    );
     assert_eq!(device.run_well(&["group", "list"]).unwrap().len(), 0);
 }
 
