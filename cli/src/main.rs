@@ -28,7 +28,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{Arguments, LogLevel};
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{OUTPUT_CLOSED, Output};
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     let output = Output::new(arguments.global.json);
     match run(arguments, output) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.code == OUTPUT_CLOSED => ExitCode::SUCCESS,
         Err(failure) => {
             output.fail(&failure);
             failure.exit_code()

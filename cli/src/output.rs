@@ -12,6 +12,9 @@ use crate::failure::{Exit, Failure};
 use crate::question::Question;
 use crate::report::Report;
 
+/// The code of the failure that is none: a reader like `head` has read enough.
+pub(crate) const OUTPUT_CLOSED: &str = "output-closed";
+
 /// A question in JSON.
 #[derive(Serialize)]
 struct QuestionObject {
@@ -118,18 +121,25 @@ impl Output {
 
 fn write_out(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
-    output
+    let written = output
         .write_all(text.as_bytes())
-        .and_then(|()| output.flush())
-        .map_err(|error| {
-            Failure::new(
-                "output",
-                Exit::Other,
-                "The output can't be written.",
-                format!("{}.", error.kind()),
-                "Look at the program or the file that the output goes to.",
-            )
-        })
+        .and_then(|()| output.flush());
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::new(
+            OUTPUT_CLOSED,
+            Exit::Other,
+            "Nobody reads the output any more.",
+            "The program that read it has ended.",
+            "Nothing needs to be done.",
+        ),
+        kind => Failure::new(
+            "output",
+            Exit::Other,
+            "The output can't be written.",
+            format!("The system says: {kind}."),
+            "Look at the program or the file that the output goes to.",
+        ),
+    })
 }
 
 fn to_json(object: &impl Serialize) -> Result<String, Failure> {

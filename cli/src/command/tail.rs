@@ -31,12 +31,12 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
     group.receive()?;
     let mut lines = tail.stdin.then(Lines::of_input);
     let mut printed = tail.after;
+    let mut has_new = true;
     let end = interrupted();
     tokio::pin!(end);
     loop {
-        let before = printed;
-        printed = print_after(&group.engine, printed, output).await?;
-        if printed > before {
+        if std::mem::take(&mut has_new) {
+            printed = print_after(&group.engine, printed, output).await?;
             group
                 .engine
                 .mark_read(printed)
@@ -45,6 +45,7 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
         }
         tokio::select! {
             happening = group.next() => match happening {
+                Some(Happening::Event(Event::MessageStored { .. })) => has_new = true,
                 Some(happening) => say(happening, output)?,
                 None => return Ok(()),
             },
