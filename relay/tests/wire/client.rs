@@ -100,7 +100,8 @@ impl Session {
 
     pub(crate) async fn say(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         let record = self.sealer.seal(frame).unwrap();
-        self.stream.write_all(&record).await
+        let written = tokio::time::timeout(PATIENCE, self.stream.write_all(&record)).await;
+        written.expect("the relay reads")
     }
 
     pub(crate) async fn say_push(

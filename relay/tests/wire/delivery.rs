@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sealpost_protocol::frame::{Frame, Refusal};
 
 use crate::client::{Said, Session, device, envelope, number_of};
-use crate::test_relay::TestRelay;
+use crate::test_relay::{TestRelay, wait_until};
 
 #[tokio::test]
 async fn a_blob_waits_is_delivered_and_leaves_when_acknowledged() {
@@ -267,9 +267,10 @@ async fn a_device_that_does_not_read_still_heartbeats_and_acknowledges() {
 const BLOCKING_BLOBS: u64 = 80;
 
 async fn wait_for_blobs(relay: &TestRelay, blobs: u64) {
-    while relay.relay.numbers().blobs != blobs {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until("the blobs are as many", || {
+        relay.relay.numbers().blobs == blobs
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -292,8 +293,6 @@ async fn numbers_count_and_name_nobody() {
     let oldest_ms = numbers.oldest_ms.unwrap();
     assert!(oldest_ms.abs_diff(before_ms) < 60_000);
     drop((sender, session));
-    while relay.relay.numbers().connections > 0 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until("all have left", || relay.relay.numbers().connections == 0).await;
     assert_eq!(relay.relay.numbers().receive_sessions, 0);
 }

@@ -1,14 +1,13 @@
 //! Quotas, rates and caps (specification 2.8).
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use sealpost_protocol::frame::Refusal;
 use sealpost_relay::{Clock, Relay};
 
 use crate::client::{Said, Session, device, envelope};
 use crate::raw_client::{connect, read_to_end};
-use crate::test_relay::{TestRelay, config_in, relay_key};
+use crate::test_relay::{TestRelay, config_in, relay_key, wait_until};
 
 #[tokio::test]
 async fn a_full_inbox_refuses_and_others_do_not() {
@@ -168,9 +167,10 @@ async fn the_fifth_session_of_a_device_is_refused_after_the_handshake() {
         .assert_nothing_waits()
         .await;
     sessions.pop();
-    while relay.relay.numbers().receive_sessions > 4 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until("one has left", || {
+        relay.relay.numbers().receive_sessions <= 4
+    })
+    .await;
     let mut again = Session::receive(&relay, &alice).await;
     again.assert_nothing_waits().await;
 }
@@ -189,9 +189,7 @@ async fn connections_over_the_cap_are_closed_and_the_others_go_on() {
     // The other port has a cap of its own.
     Session::receive(&relay, &device(1)).await.hear_blob().await;
     drop(second);
-    while relay.relay.numbers().connections > 1 {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_until("one is left", || relay.relay.numbers().connections <= 1).await;
     let mut third = Session::push(&relay).await;
     assert_eq!(
         third.store(device(1).public(), b"there is room").await,

@@ -1,10 +1,13 @@
 //! A relay of a test's own, in this process.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sealpost_protocol::key::{NoisePublic, NoiseSecret};
 use sealpost_relay::{Config, Relay, StartError, SystemClock};
 use tempfile::TempDir;
+
+use crate::client::PATIENCE;
 
 pub(crate) struct TestRelay {
     pub(crate) relay: Relay,
@@ -67,4 +70,15 @@ impl TestRelay {
     pub(crate) fn receive_port(&self) -> u16 {
         self.relay.ports().receive
     }
+}
+
+/// Waits for something that comes soon, and fails by name if it doesn't.
+pub(crate) async fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let waiting = async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let waited = tokio::time::timeout(PATIENCE, waiting).await;
+    assert!(waited.is_ok(), "waited in vain until {what}");
 }
