@@ -3,7 +3,7 @@
 //! Order is kept per sender and recipient only. A sent manifest waits in the sender's outbox
 //! until the sender is online, then on the relay until the recipient is.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use rand_chacha::ChaCha8Rng;
@@ -336,8 +336,9 @@ impl World {
         if self.fault == Fault::NobodyMerges {
             return;
         }
+        let awaited = self.awaited();
         for device in 0..self.devices.len() {
-            let online = self.is_online(device) && self.is_drained(device);
+            let online = self.is_online(device) && !awaited.contains(&device);
             let was_online = self.devices[device].told_online;
             let now_ms = self.now_ms;
             let rng = &mut self.rng;
@@ -354,9 +355,13 @@ impl World {
         }
     }
 
-    fn is_drained(&self, device: usize) -> bool {
-        let mut inboxes = self.channels.iter().filter(|((_, to), _)| *to == device);
-        inboxes.all(|(_, channel)| channel.relay.is_empty())
+    /// The devices for which something waits on the relay.
+    fn awaited(&self) -> BTreeSet<usize> {
+        let waiting = self
+            .channels
+            .iter()
+            .filter(|(_, channel)| !channel.relay.is_empty());
+        waiting.map(|((_, to), _)| *to).collect()
     }
 
     /// Everybody online, until nothing moves and no timer runs. False if that never happens.

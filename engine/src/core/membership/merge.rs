@@ -223,16 +223,21 @@ impl Membership {
     }
 
     /// The parent of a merge that closes limbo keys which have waited long enough.
+    ///
+    /// A removed device that invents puppets could otherwise cause a merge for each.
     fn closing(&self, now_ms: u64) -> Option<SignedManifest> {
-        if self.timer.recent_closings(now_ms) >= CLOSINGS_PER_DAY_MAX {
-            return None;
-        }
+        let closed = self.timer.recent_closings(now_ms);
+        let room = CLOSINGS_PER_DAY_MAX.saturating_sub(closed);
         let due: BTreeSet<_> = self
             .closable()
             .filter(|(_, since_ms)| now_ms >= since_ms.saturating_add(CLOSE_AFTER_MS))
             .map(|(key, _)| key)
             .collect();
-        due.iter().find_map(|key| self.closing_parent(key, &due))
+        let parents = due.iter().filter_map(|key| self.closing_parent(key, &due));
+        // One parent may list more than a day's worth; it is then closed on a day of its own.
+        let mut fitting =
+            parents.filter(|parent| closed == 0 || self.limbo_in(parent).count() <= room);
+        fitting.next()
     }
 
     /// Limbo keys that are known to hold a manifest which a merge can build on, and since
@@ -254,7 +259,8 @@ impl Membership {
             .filter_map(|hash| self.known.manifest(hash))
     }
 
-    /// A manifest that lists this device and the key, and no limbo key that isn't due.
+    /// A manifest that lists this device and the key, and no limbo key that isn't due: the
+    /// merge removes every limbo key that its parent lists.
     fn closing_parent(
         &self,
         key: &SigningPublic,

@@ -18,6 +18,18 @@
 //!
 //! Spec: the membership rule, section 3; issuing, leaving and wiping: TrueSeal 5.6.
 //!
+//! Where the rule's text leaves room, or stress runs showed more, this holds:
+//! - a manifest that doesn't list its issuer is a leave, whatever its parent (step 4);
+//! - the removals of one manifest are taken before a greater one is judged (step 4);
+//! - where manifests differ in a member's noise key or name, the greatest decides (step 5);
+//! - a member that was never sent a new manifest's parent gets the parent first (3.4);
+//! - a removal for which no manifest lists both devices issues a merge to build on (3.4);
+//! - admitting a member again sends it a manifest by its admitter, issued anew if need be;
+//! - a full table of parked manifests keeps out only what would be parked (3.5);
+//! - nobody greets a device that it knows to be removed (3.5);
+//! - a merge closes only limbo keys that are all due (3.6);
+//! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8).
+//!
 //! | section | file |
 //! |---|---|
 //! | 3.1 data, 3.2 terms | `known` |
@@ -243,7 +255,7 @@ impl Membership {
 
     /// Brings everything that follows from the rows up to date; after every change of them.
     fn settle(&mut self, now_ms: u64) {
-        let before = self.standing.clone();
+        let before = std::mem::take(&mut self.standing);
         let was_removed = self.is_removed();
         self.recompute(now_ms);
         self.remember_listed(&before);

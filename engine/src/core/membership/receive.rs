@@ -39,19 +39,22 @@ impl Membership {
         manifest: SignedManifest,
         now_ms: u64,
     ) -> Result<(), ManifestRefused> {
-        self.check_place(&manifest)?;
+        self.check_place(&manifest, self.standing.version)?;
         if self.is_welcome(author, &manifest, now_ms) {
-            self.take(author, manifest);
-            self.settle(now_ms);
+            if self.take(author, manifest) {
+                self.settle(now_ms);
+            } else {
+                self.follow_merge_need(now_ms);
+            }
         }
         Ok(())
     }
 
-    fn check_place(&self, manifest: &SignedManifest) -> Result<(), ManifestRefused> {
+    /// Checks group and version, the latter against the highest accepted one.
+    fn check_place(&self, manifest: &SignedManifest, accepted: u64) -> Result<(), ManifestRefused> {
         if manifest.group_id() != self.group_id() {
             return Err(ManifestRefused::OtherGroup);
         }
-        let accepted = self.standing.version;
         let version = manifest.version();
         if version > accepted.saturating_add(VERSION_JUMP_MAX) {
             return Err(ManifestRefused::VersionJump { version, accepted });
@@ -95,16 +98,17 @@ impl Membership {
 
     /// Takes what arrived before the anchor, as if it arrived now.
     pub(super) fn take_buffered(&mut self, buffered: Vec<(SigningPublic, SignedManifest)>) {
-        self.standing.version = self.root.version();
+        let accepted = self.root.version();
         for (author, manifest) in buffered.into_iter().take(BUFFERED_MANIFESTS_MAX) {
             let is_mine = *manifest.issuer() == self.me.signing;
-            if !is_mine && self.check_place(&manifest).is_ok() {
+            if !is_mine && self.check_place(&manifest, accepted).is_ok() {
                 self.take(&author, manifest);
             }
         }
     }
 
-    fn take(&mut self, author: &SigningPublic, manifest: SignedManifest) {
+    /// Writes down a manifest and who sent it. Returns whether the manifest itself is news.
+    fn take(&mut self, author: &SigningPublic, manifest: SignedManifest) -> bool {
         let hash = manifest.hash();
         let trusted = self.is_history(author, &manifest);
         let known = self.known.manifests.get(&hash);
@@ -116,6 +120,7 @@ impl Membership {
         for letter in letters {
             self.record(letter);
         }
+        is_news
     }
 
     /// Whether the admitter sends what came before the anchor.

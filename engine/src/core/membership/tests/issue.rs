@@ -1,7 +1,9 @@
 //! Section 3.4: what is issued, on which parent, and who is sent what in which order.
 
+use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::SignedManifest;
 
+use super::super::bound::TOMBS_MAX;
 use super::super::{IssueError, Leave, Membership, MembershipEffect};
 use super::{NOW_MS, Person, drained_sends, founded, joined, listed, manifest, rows, sent, take};
 
@@ -128,7 +130,7 @@ fn half_known_keys_are_refused() {
         admit(&mut group, &a, &half),
         Err(IssueError::KeysMismatch)
     ));
-    let mut half = b.clone();
+    let mut half = b;
     half.member.keys.noise = c.keys().noise;
     assert!(matches!(
         admit(&mut group, &a, &half),
@@ -145,6 +147,26 @@ fn full_group_admits_nobody() {
     }
     let refused = admit(&mut group, &people[0], &people[32]);
     assert!(matches!(refused, Err(IssueError::GroupFull { max: 32 })));
+}
+
+#[test]
+fn group_that_removed_too_many_admits_nobody() {
+    let [a, b, c] = Person::many();
+    let group = founded(&a, &b);
+    let mut rows = group.snapshot().clone();
+    let removal = group.current().hash();
+    for number in 0..TOMBS_MAX {
+        let mut bytes = [9; 32];
+        bytes[..8].copy_from_slice(&(number as u64).to_be_bytes());
+        rows.apply(&super::MembershipChange::RemovalStored {
+            key: SigningPublic::from_bytes(bytes),
+            removal,
+            since_ms: 1,
+        });
+    }
+    let mut group = Membership::restore(a.keys(), rows, NOW_MS).expect("a root");
+    let refused = admit(&mut group, &a, &c);
+    assert!(matches!(refused, Err(IssueError::TombsFull { max: 4_096 })));
 }
 
 #[test]

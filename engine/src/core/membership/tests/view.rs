@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::{Manifest, SignedManifest};
 
+use super::super::bound::REMOVALS_PER_KEY_MAX;
 use super::super::known::{Descent, MembershipSnapshot};
 use super::super::view::{Standing, compute};
 use super::{MembershipChange, Person, group_id, manifest, rows};
@@ -212,6 +213,20 @@ fn stranger_removes_nobody() {
 }
 
 #[test]
+fn removals_of_one_key_are_bounded() {
+    let [a, b] = Person::many();
+    let root = manifest(1, None, &[&a, &b], &a);
+    let removals: Vec<_> = (2..200)
+        .map(|version| manifest(version, Some(&root), &[&a], &a))
+        .collect();
+    let removals: Vec<_> = removals.iter().collect();
+    let (rows, standing) = settled(rows(&root, &removals), &a);
+    let tomb = rows.tombs.get(&b.key()).expect("removed");
+    assert_eq!(tomb.removals.len(), REMOVALS_PER_KEY_MAX);
+    assert_eq!(members(&standing), keys(&[&a]));
+}
+
+#[test]
 fn leave_is_taken_without_its_parent() {
     let [a, b, c] = Person::many();
     let root = manifest(1, None, &[&a, &b, &c], &a);
@@ -245,7 +260,7 @@ fn greatest_counting_manifest_decides_a_member_record() {
     let [a, b, other] = Person::many();
     let root = manifest(1, None, &[&a, &b], &a);
     let mut renamed = b.clone();
-    renamed.member.name = other.member.name.clone();
+    renamed.member.name = other.member.name;
     let rename = manifest(2, Some(&root), &[&a, &renamed], &a);
     let standing = standing(&rows(&root, &[&rename]), &a);
     assert_eq!(standing.view.get(&b.key()), Some(&renamed.member));
@@ -255,7 +270,7 @@ fn greatest_counting_manifest_decides_a_member_record() {
 fn noise_key_belongs_to_one_member() {
     let [a, b, c] = Person::many();
     let root = manifest(1, None, &[&a, &b], &a);
-    let mut thief = c.clone();
+    let mut thief = c;
     thief.member.keys.noise = b.keys().noise;
     let theft = manifest(2, Some(&root), &[&a, &thief], &b);
     let standing = standing(&rows(&root, &[&theft]), &a);
