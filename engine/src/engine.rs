@@ -221,14 +221,15 @@ impl Engine {
         self.actor.view().label.clone()
     }
 
-    /// Names the group on this device. Durable on return.
+    /// Names the group on this device, or takes its name away where nothing visible is left
+    /// of the cleaned text. Durable on return.
     ///
     /// # Errors
     ///
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn set_label(&self, label: String) -> Result<(), EngineError> {
         self.actor
-            .change(|device, _, _| device.handle_label(label))
+            .change(move |device, _, _| device.handle_label(&label))
             .await
     }
 

@@ -164,7 +164,10 @@ impl State {
             return;
         }
         let replaces = match &event {
-            Event::MembersChanged(_) | Event::ConnectionChanged(_) | Event::PairingChanged => true,
+            Event::MembersChanged(_)
+            | Event::ConnectionChanged(_)
+            | Event::PairingChanged
+            | Event::LabelChanged => true,
             // Who listens later reads the history instead.
             Event::MessageStored { .. } | Event::MessageChanged { .. }
                 if !self.had_event_listener =>

@@ -74,7 +74,7 @@ impl Home {
 
 async fn set_label(actor: &ActorHandle, label: String) -> Result<(), EngineError> {
     actor
-        .change(move |device, _, _| device.handle_label(label))
+        .change(move |device, _, _| device.handle_label(&label))
         .await
 }
 

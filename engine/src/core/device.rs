@@ -23,7 +23,7 @@ use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, SigningPublic}
 use sealpost_protocol::limit::{BODY_BYTES_MAX, SEQUENCE_MAX};
 use sealpost_protocol::manifest;
 use sealpost_protocol::message_id::MessageId;
-use sealpost_protocol::name::DeviceName;
+use sealpost_protocol::name::{self, DeviceName};
 use thiserror::Error;
 
 use super::error::{EngineError, StorageFault};
@@ -174,12 +174,13 @@ impl Device {
         self.has_handler = is_set;
     }
 
-    /// Takes the group's local name.
-    pub fn handle_label(&mut self, label: String) {
+    /// Takes the group's local name, cleaned; none where nothing visible is left of it.
+    pub fn handle_label(&mut self, label: &str) {
+        let label = name::clean(label);
         self.step.changes.push(Change::LabelSaved {
             label: label.clone(),
         });
-        self.label = Some(label);
+        self.set_label(label);
     }
 
     /// The shell dials, waits, or gave up; for a session that is up there is
@@ -415,6 +416,13 @@ impl Device {
 impl Device {
     fn tell(&mut self, event: Event) {
         self.step.effects.push(Effect::Tell(event));
+    }
+
+    fn set_label(&mut self, label: Option<String>) {
+        if self.label != label {
+            self.label = label;
+            self.tell(Event::LabelChanged);
+        }
     }
 
     fn set_phase(&mut self, phase: Phase, reason: Option<StatusReason>) {

@@ -106,13 +106,13 @@ pub enum Change {
     },
     /// A member told the group's name. Taken only while the group has no local name.
     GroupNamed {
-        /// The name as sent: outside text, cleaned before it is stored.
+        /// The name, cleaned.
         name: String,
     },
     /// The group's local name, as chosen here.
     LabelSaved {
-        /// The name.
-        label: String,
+        /// The name, cleaned; `None` where nothing visible was left of it.
+        label: Option<String>,
     },
     /// A delivery issue. Anybody who knows a device's key can cause issues, so the store may
     /// bound the rows per code and drop the oldest ones.

@@ -3,7 +3,6 @@
 use rusqlite::{Transaction, TransactionBehavior, params};
 use sealpost_protocol::key::NoisePublic;
 use sealpost_protocol::message_id::MessageId;
-use sealpost_protocol::name;
 
 use super::fault::fault;
 use super::{Store, integer, issues, membership};
@@ -114,11 +113,10 @@ fn write(
             member,
             state,
         } => change_delivery(transaction, message, member.as_str(), *state),
-        Change::GroupNamed { name } => match name::clean(name) {
-            Some(name) => run("UPDATE device SET label = ?1 WHERE label IS NULL", &[&name]),
-            None => Ok(()),
-        },
-        Change::LabelSaved { label } => run("UPDATE device SET label = ?1", &[&name::clean(label)]),
+        Change::GroupNamed { name } => {
+            run("UPDATE device SET label = ?1 WHERE label IS NULL", &[name])
+        }
+        Change::LabelSaved { label } => run("UPDATE device SET label = ?1", &[label]),
         Change::IssueAdded { at_ms, issue } => issues::add(transaction, *at_ms, issue),
         Change::HeldBlobAdded(held) => add_held(transaction, held),
         Change::HeldBlobRemoved { digest } => {

@@ -102,7 +102,8 @@ impl Controller {
             | Event::JoinRequested(_)
             | Event::ConnectionChanged(_)
             | Event::AdmissionDropped { .. }
-            | Event::PairingChanged => {}
+            | Event::PairingChanged
+            | Event::LabelChanged => {}
         }
         drop(state);
         self.changed();

@@ -4,6 +4,7 @@
 
 use sealpost_protocol::envelope::{MessageTag, OpenedEnvelope};
 use sealpost_protocol::manifest::SignedManifest;
+use sealpost_protocol::name;
 use sealpost_protocol::pair::PairBody;
 use sha2::{Digest, Sha256};
 
@@ -88,12 +89,15 @@ impl Device {
     }
 
     /// Takes the name that a member gives the group, while it has none here.
-    pub(super) fn take_group_name(&mut self, name: String) {
-        if self.label.is_none() && name.len() <= timing::GROUP_NAME_BYTES_MAX {
+    pub(super) fn take_group_name(&mut self, name: &str) {
+        if self.label.is_none()
+            && name.len() <= timing::GROUP_NAME_BYTES_MAX
+            && let Some(name) = name::clean(name)
+        {
             self.step
                 .changes
                 .push(Change::GroupNamed { name: name.clone() });
-            self.label = Some(name);
+            self.set_label(Some(name));
         }
     }
 

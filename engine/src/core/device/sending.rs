@@ -68,7 +68,7 @@ impl Device {
                 ..
             }) => {
                 if !row.own {
-                    self.take_group_name(name);
+                    self.take_group_name(&name);
                 }
                 return;
             }

@@ -117,7 +117,7 @@ impl Store {
             Change::GroupNamed { name } => {
                 self.label.get_or_insert(name);
             }
-            Change::LabelSaved { label } => self.label = Some(label),
+            Change::LabelSaved { label } => self.label = label,
             Change::Membership(change) => {
                 self.membership.get_or_insert_default().apply(&change);
             }

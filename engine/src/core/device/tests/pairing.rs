@@ -620,7 +620,7 @@ fn the_thirty_third_member_is_refused() {
 #[test]
 fn a_newcomer_is_told_the_groups_name() {
     let mut post = Post::group(2);
-    post.rigs[0].device.handle_label("Home".into());
+    post.rigs[0].device.handle_label("Home");
     post.settle(0);
     let mut third = Rig::new(60, "third");
     third.connect();

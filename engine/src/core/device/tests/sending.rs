@@ -4,6 +4,7 @@ use sealpost_protocol::limit::{BODY_BYTES_MAX, OUTBOX_LIFE_MS, SEQUENCE_MAX};
 
 use crate::core::device::{Device, Settings};
 use crate::core::error::{EngineError, StorageFault};
+use crate::core::event::Event;
 use crate::core::issue::{DeliveryIssue, SendFailure};
 use crate::core::message::DeliveryState;
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes};
@@ -324,10 +325,44 @@ fn an_app_id_is_stored_once_per_author_and_a_name_is_no_row() {
 }
 
 #[test]
+fn a_name_of_the_group_is_cleaned_once_for_memory_and_store() {
+    let outside = [
+        ("Our\u{202e}  house", Some("Our house")),
+        ("\u{202e}\u{0}", None),
+        ("", None),
+    ];
+    for (raw, clean) in outside {
+        let mut post = Post::group(2);
+        let rig = &mut post.rigs[0];
+        let kind = AppMessageKind::GroupName(raw.into());
+        let body = AppMessage::new(kind, &mut rig.rng).encode();
+        rig.device.handle_send(body, rig.now_ms).expect("a member");
+        post.take_events(1);
+        post.settle(0);
+        let told = post.take_events(1);
+        let is_told = told
+            .iter()
+            .any(|event| matches!(event, Event::LabelChanged));
+        assert_eq!(is_told, clean.is_some(), "{raw:?}");
+        let named = &mut post.rigs[1];
+        assert_eq!(named.device.label(), clean, "{raw:?}");
+        assert_eq!(named.store.label.as_deref(), clean, "{raw:?}");
+
+        let rig = &mut post.rigs[0];
+        rig.device.handle_label("before");
+        rig.device.handle_label(raw);
+        rig.drain();
+        assert_eq!(rig.device.label(), clean, "{raw:?}");
+        rig.restart();
+        assert_eq!(rig.device.label(), clean, "{raw:?}");
+    }
+}
+
+#[test]
 fn nothing_of_a_message_is_printed() {
     let mut post = Post::group(2);
     let rig = &mut post.rigs[0];
-    rig.device.handle_label("canary".into());
+    rig.device.handle_label("canary");
     rig.device
         .handle_send(b"canary".to_vec(), rig.now_ms)
         .expect("a member");
