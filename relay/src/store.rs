@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sealpost_protocol::key::NoisePublic;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 
 pub(crate) use inboxes::{InboxWatch, Sums};
 #[cfg(test)]
@@ -43,11 +43,13 @@ pub(crate) use writer::WriterPace;
 
 /// What the native door needs of a store.
 pub(crate) trait InboxStore: Send + Sync + 'static {
-    /// Queues an Envelope for `recipient`. The ticket tells when it is durable.
+    /// Queues an Envelope for `recipient`. The ticket tells when it is durable; the room is
+    /// taken for as long as the store holds the Envelope in memory for it.
     fn put(
         &self,
         recipient: NoisePublic,
         envelope: Bytes,
+        room: PutRoom,
         now_ms: u64,
     ) -> Result<PutTicket, PutRefusal>;
 
@@ -129,9 +131,9 @@ pub(crate) struct Chunk {
 pub(crate) struct PutTicket(oneshot::Receiver<Result<(), StoreError>>);
 
 impl PutTicket {
-    fn new() -> (PutAnswer, Self) {
+    fn new(room: PutRoom) -> (PutAnswer, Self) {
         let (sender, receiver) = oneshot::channel();
-        (PutAnswer(sender), Self(receiver))
+        (PutAnswer { sender, room }, Self(receiver))
     }
 
     /// Waits for the commit.
@@ -149,14 +151,40 @@ impl PutTicket {
     }
 }
 
+/// A share of the memory that puts on their way to the disk may take. It goes with the put and
+/// not with whoever waits for the outcome: a session that doesn't read its answers keeps none,
+/// and one that has ended frees none before its Envelopes are gone.
+#[derive(Debug)]
+pub(crate) struct PutRoom(
+    #[expect(dead_code, reason = "held, not used")] Option<OwnedSemaphorePermit>,
+);
+
+impl PutRoom {
+    /// Room that nobody counts.
+    #[cfg(test)]
+    pub(crate) fn uncounted() -> Self {
+        Self(None)
+    }
+}
+
+impl From<OwnedSemaphorePermit> for PutRoom {
+    fn from(permit: OwnedSemaphorePermit) -> Self {
+        Self(Some(permit))
+    }
+}
+
 /// The store's end of a [`PutTicket`]. Dropping it unanswered counts as closed.
 #[derive(Debug)]
-struct PutAnswer(oneshot::Sender<Result<(), StoreError>>);
+struct PutAnswer {
+    sender: oneshot::Sender<Result<(), StoreError>>,
+    room: PutRoom,
+}
 
 impl PutAnswer {
     fn tell(self, outcome: Result<(), StoreError>) {
+        drop(self.room);
         // A session that has ended no longer listens, and its blob is stored all the same.
-        let _ = self.0.send(outcome);
+        let _ = self.sender.send(outcome);
     }
 }
 

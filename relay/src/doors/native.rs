@@ -6,7 +6,8 @@
 //! Invariants:
 //! - at most `connections_max` connections per port and `receive_sessions_per_key_max` Receive
 //!   Sessions per device;
-//! - pushes whose commit is awaited hold a bounded number of bytes, over all sessions.
+//! - pushes that are queued for a commit hold a bounded number of bytes, over all sessions,
+//!   those that have ended included.
 
 mod ending;
 mod greeting;
@@ -35,7 +36,7 @@ use crate::limits::{PushRates, SessionLimits};
 use crate::listener::accept;
 use crate::store::InboxStore;
 
-/// Bytes of all pushes whose commit is awaited. A session that would go over it waits before
+/// Bytes of all pushes that are queued for a commit. A session that would go over it waits before
 /// it reads on.
 const PUSH_BYTES_IN_PROGRESS_MAX: usize = 32 * 1_024 * 1_024;
 

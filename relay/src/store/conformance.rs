@@ -10,8 +10,8 @@ use sealpost_protocol::key::NoisePublic;
 use tokio::sync::Notify;
 
 use super::{
-    Blob, BlobId, InboxStore, MemoryStore, PutRefusal, SqliteStore, StoreError, StoreSettings,
-    WriterPace,
+    Blob, BlobId, InboxStore, MemoryStore, PutRefusal, PutRoom, PutTicket, SqliteStore, StoreError,
+    StoreSettings, WriterPace,
 };
 use crate::limits::StoreLimits;
 
@@ -43,14 +43,21 @@ fn envelope(number: u64, bytes: usize) -> Bytes {
     Bytes::from(envelope)
 }
 
+fn put_one(
+    store: &dyn InboxStore,
+    to: NoisePublic,
+    envelope: Bytes,
+    now_ms: u64,
+) -> Result<PutTicket, PutRefusal> {
+    store.put(to, envelope, PutRoom::uncounted(), now_ms)
+}
+
 async fn put(store: &dyn InboxStore, to: u8, number: u64) {
     put_at(store, to, number, NOW_MS).await;
 }
 
 async fn put_at(store: &dyn InboxStore, to: u8, number: u64, now_ms: u64) {
-    let ticket = store
-        .put(device(to), envelope(number, 20), now_ms)
-        .expect("there is room");
+    let ticket = put_one(store, device(to), envelope(number, 20), now_ms).expect("there is room");
     ticket.outcome().await.expect("it is stored");
 }
 
@@ -91,7 +98,7 @@ async fn arrival_order_and_own_inbox_only(store: Arc<dyn InboxStore>) {
 
 async fn concurrent_puts_keep_each_senders_order(store: Arc<dyn InboxStore>) {
     let tickets: Vec<_> = (0..100)
-        .map(|number| store.put(device(1), envelope(number, 20), NOW_MS).unwrap())
+        .map(|number| put_one(&*store, device(1), envelope(number, 20), NOW_MS).unwrap())
         .collect();
     for ticket in tickets {
         ticket.outcome().await.unwrap();
@@ -105,7 +112,7 @@ async fn envelopes_come_back_as_they_were(store: Arc<dyn InboxStore>) {
         .map(|bytes| Bytes::from(vec![0xc3; bytes]))
         .into();
     for envelope in &sent {
-        let ticket = store.put(device(1), envelope.clone(), NOW_MS).unwrap();
+        let ticket = put_one(&*store, device(1), envelope.clone(), NOW_MS).unwrap();
         ticket.outcome().await.unwrap();
     }
     let blobs = read_all(&*store, 1, NOW_MS).await;
@@ -141,7 +148,7 @@ async fn a_full_inbox_takes_no_more_until_something_leaves(store: Arc<dyn InboxS
     for number in 0..200 {
         put(&*store, 1, number).await;
     }
-    let refused = store.put(device(1), envelope(200, 20), NOW_MS);
+    let refused = put_one(&*store, device(1), envelope(200, 20), NOW_MS);
     assert_eq!(refused.unwrap_err(), PutRefusal::InboxFull);
     put(&*store, 2, 0).await;
     let first = read_all(&*store, 1, NOW_MS).await[0].id;
@@ -152,16 +159,16 @@ async fn a_full_inbox_takes_no_more_until_something_leaves(store: Arc<dyn InboxS
 async fn bytes_are_bounded_per_inbox_and_in_total(store: Arc<dyn InboxStore>) {
     let large = || Bytes::from(vec![0; 60_000]);
     for _ in 0..6 {
-        let ticket = store.put(device(1), large(), NOW_MS).unwrap();
+        let ticket = put_one(&*store, device(1), large(), NOW_MS).unwrap();
         ticket.outcome().await.unwrap();
     }
-    let refused = store.put(device(1), large(), NOW_MS);
+    let refused = put_one(&*store, device(1), large(), NOW_MS);
     assert_eq!(refused.unwrap_err(), PutRefusal::InboxFull);
     for _ in 0..2 {
-        let ticket = store.put(device(2), large(), NOW_MS).unwrap();
+        let ticket = put_one(&*store, device(2), large(), NOW_MS).unwrap();
         ticket.outcome().await.unwrap();
     }
-    let refused = store.put(device(2), large(), NOW_MS);
+    let refused = put_one(&*store, device(2), large(), NOW_MS);
     assert_eq!(refused.unwrap_err(), PutRefusal::Unavailable);
     assert_eq!(store.sums().bytes, 480_000);
 }
@@ -170,7 +177,7 @@ async fn inboxes_are_bounded_and_an_emptied_one_makes_room(store: Arc<dyn InboxS
     for to in 1..=3 {
         put(&*store, to, 1).await;
     }
-    let refused = store.put(device(4), envelope(1, 20), NOW_MS);
+    let refused = put_one(&*store, device(4), envelope(1, 20), NOW_MS);
     assert_eq!(refused.unwrap_err(), PutRefusal::Unavailable);
     let only = read_all(&*store, 1, NOW_MS).await[0].id;
     store.delete(device(1), only);
@@ -186,7 +193,7 @@ async fn expired_blobs_are_not_delivered_not_counted_and_deleted(store: Arc<dyn 
     let after = NOW_MS + LIFE_MS;
     assert_eq!(read_all(&*store, 1, last_moment).await.len(), 200);
     assert!(read_all(&*store, 1, after).await.is_empty());
-    let refused = store.put(device(1), envelope(0, 20), last_moment);
+    let refused = put_one(&*store, device(1), envelope(0, 20), last_moment);
     assert_eq!(refused.unwrap_err(), PutRefusal::InboxFull);
     put_at(&*store, 1, 200, after).await;
     assert_eq!(numbers(&read_all(&*store, 1, after).await), [200]);
@@ -244,7 +251,7 @@ async fn sums_follow_what_is_stored(store: Arc<dyn InboxStore>) {
 async fn a_closed_store_says_so(store: Arc<dyn InboxStore>) {
     put(&*store, 1, 1).await;
     store.close().await.unwrap();
-    let ticket = store.put(device(1), envelope(2, 20), NOW_MS).unwrap();
+    let ticket = put_one(&*store, device(1), envelope(2, 20), NOW_MS).unwrap();
     assert_eq!(ticket.outcome().await, Err(StoreError::Closed));
 }
 

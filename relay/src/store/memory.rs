@@ -9,7 +9,8 @@ use tokio::sync::Notify;
 
 use super::inboxes::{InboxWatch, Inboxes, Removed, SharedInboxes, Sums, Waiting};
 use super::{
-    Blob, BlobId, Chunk, InboxStore, PutRefusal, PutTicket, Seconds, StoreFuture, StoreSettings,
+    Blob, BlobId, Chunk, InboxStore, PutRefusal, PutRoom, PutTicket, Seconds, StoreFuture,
+    StoreSettings,
 };
 
 #[derive(Default)]
@@ -55,9 +56,10 @@ impl InboxStore for MemoryStore {
         &self,
         recipient: NoisePublic,
         envelope: Bytes,
+        room: PutRoom,
         now_ms: u64,
     ) -> Result<PutTicket, PutRefusal> {
-        let (answer, ticket) = PutTicket::new();
+        let (answer, ticket) = PutTicket::new(room);
         let mut envelopes = self.envelopes();
         if envelopes.is_closed {
             return Ok(ticket);

@@ -19,8 +19,8 @@ use super::reader::Readers;
 use super::schema::{self, StoreOpenError};
 use super::writer::{Order, Write, Writer};
 use super::{
-    Blob, BlobId, Chunk, InboxStore, PutAnswer, PutRefusal, PutTicket, Seconds, StoreError,
-    StoreFuture, StoreSettings,
+    Blob, BlobId, Chunk, InboxStore, PutAnswer, PutRefusal, PutRoom, PutTicket, Seconds,
+    StoreError, StoreFuture, StoreSettings,
 };
 
 /// Expired blobs that are taken out in one step, so that nobody waits for the lock or the
@@ -88,6 +88,7 @@ impl InboxStore for SqliteStore {
         &self,
         recipient: NoisePublic,
         envelope: Bytes,
+        room: PutRoom,
         now_ms: u64,
     ) -> Result<PutTicket, PutRefusal> {
         let bytes = u32::try_from(envelope.len()).map_err(|_| PutRefusal::Unavailable)?;
@@ -97,7 +98,7 @@ impl InboxStore for SqliteStore {
         drop(inboxes);
         self.order_removal(expired);
         reserved?;
-        let (answer, ticket) = PutTicket::new();
+        let (answer, ticket) = PutTicket::new(room);
         let expires_at = Seconds::end_of_life(now_ms, self.settings.life_ms);
         let put = Put {
             recipient,
@@ -220,7 +221,12 @@ mod tests {
     async fn put_all(store: &SqliteStore, to: u8, count: usize, bytes: usize) {
         let put = |_| {
             store
-                .put(device(to), Bytes::from(vec![7; bytes]), 0)
+                .put(
+                    device(to),
+                    Bytes::from(vec![7; bytes]),
+                    PutRoom::uncounted(),
+                    0,
+                )
                 .unwrap()
         };
         let tickets: Vec<_> = (0..count).map(put).collect();

@@ -341,14 +341,16 @@ fn time_until(deadline: Option<Instant>) -> Duration {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
+    use std::sync::Arc;
     use std::sync::mpsc::{self, Sender};
 
     use bytes::Bytes;
     use sealpost_protocol::key::NoisePublic;
+    use tokio::sync::Semaphore;
 
     use super::super::inboxes::Inboxes;
     use super::super::schema;
-    use super::super::{PutTicket, Seconds};
+    use super::super::{PutRoom, PutTicket, Seconds};
     use super::*;
     use crate::limits::StoreLimits;
 
@@ -376,9 +378,13 @@ mod tests {
     }
 
     fn put(writer: &Writer, bytes: usize) -> (Write, PutTicket) {
+        put_with(writer, bytes, PutRoom::uncounted())
+    }
+
+    fn put_with(writer: &Writer, bytes: usize, room: PutRoom) -> (Write, PutTicket) {
         let count = u32::try_from(bytes).unwrap();
         writer.shared.lock().reserve(RECIPIENT, count).unwrap();
-        let (answer, ticket) = PutTicket::new();
+        let (answer, ticket) = PutTicket::new(room);
         let put = Put {
             recipient: RECIPIENT,
             envelope: Bytes::from(vec![7; bytes]),
@@ -414,6 +420,31 @@ mod tests {
             tickets[0].try_outcome().is_none(),
             "nothing is answered before the commit"
         );
+    }
+
+    /// Neither a session that has ended nor one that doesn't read its answers has a say in it.
+    #[test]
+    fn memory_is_taken_for_as_long_as_an_envelope_is_queued() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut writer, orders) = writer(&folder.path().join("inbox.db"));
+        let memory = Arc::new(Semaphore::new(1_000));
+        for floor in [0, 1 << 60] {
+            let room = || Arc::clone(&memory).try_acquire_many_owned(400).unwrap();
+            let (unheard, ticket) = put_with(&writer, 400, room().into());
+            drop(ticket);
+            let (unread, _ticket) = put_with(&writer, 400, room().into());
+            orders.send(Order::Write(unheard)).unwrap();
+            orders.send(Order::Write(unread)).unwrap();
+            assert_eq!(memory.available_permits(), 200);
+            let Collected::Batch(batch) = writer.collect(Batch::default(), 0, Tidiness::Tidy)
+            else {
+                panic!("a batch was expected")
+            };
+            assert_eq!(memory.available_permits(), 200);
+            writer.disk = DiskFloor::new(folder.path().to_owned(), floor);
+            writer.commit(batch);
+            assert_eq!(memory.available_permits(), 1_000, "stored or refused");
+        }
     }
 
     #[test]

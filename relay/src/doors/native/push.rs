@@ -11,7 +11,7 @@ use sealpost_protocol::frame::{Frame, Refusal};
 use sealpost_protocol::key::NoisePublic;
 use sealpost_protocol::limit::MALFORMED_FRAMES_MAX;
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 
 use super::ending::Ending;
 use super::greeting::greet;
@@ -138,15 +138,15 @@ async fn store(
     if !door.clock.is_set() {
         return Err(Refusal::Unavailable);
     }
-    let ticket = door.store.put(recipient, envelope, now_ms)?;
-    Ok(Answer::Pending(ticket, room))
+    let ticket = door.store.put(recipient, envelope, room.into(), now_ms)?;
+    Ok(Answer::Pending(ticket))
 }
 
 /// What a frame is answered with, in its turn.
 enum Answer {
     Refused(Refusal),
-    /// Known after the commit; the room is taken until then.
-    Pending(PutTicket, OwnedSemaphorePermit),
+    /// Known after the commit.
+    Pending(PutTicket),
 }
 
 impl Answer {
@@ -154,14 +154,14 @@ impl Answer {
     fn try_frame(&mut self) -> Option<Frame<'static>> {
         match self {
             Self::Refused(refusal) => Some(Frame::Error(*refusal)),
-            Self::Pending(ticket, _) => ticket.try_outcome().map(frame_of),
+            Self::Pending(ticket) => ticket.try_outcome().map(frame_of),
         }
     }
 
     async fn frame(self) -> Frame<'static> {
         match self {
             Self::Refused(refusal) => Frame::Error(refusal),
-            Self::Pending(ticket, _room) => frame_of(ticket.outcome().await),
+            Self::Pending(ticket) => frame_of(ticket.outcome().await),
         }
     }
 }
