@@ -14,6 +14,8 @@ use rand_core::{OsRng, RngCore};
 use sealpost_protocol::key::NoiseSecret;
 use zeroize::Zeroizing;
 
+use crate::folder::{create_private_folder, folder_of};
+
 /// Why there is no key. Paths are not repeated; the caller knows which one it gave.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum KeyFileError {
@@ -112,10 +114,7 @@ pub(crate) fn parse(text: &str) -> Option<NoiseSecret> {
 /// Writes the key beside its place and links it in, then loads what stands there.
 fn create(path: &Path, key: &NoiseSecret) -> Result<NoiseSecret, KeyFileError> {
     let failed = |error: io::Error| KeyFileError::Write(error.kind());
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     create_private_folder(folder).map_err(failed)?;
     let draft = draft_path(path);
     let written = write_private(&draft, key).and_then(|()| settle(&draft, path));
@@ -151,15 +150,6 @@ fn settle(draft: &Path, path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(_) => fs::rename(draft, path),
     }
-}
-
-/// Makes a folder, and its parents, for its owner only; one that exists is left as it is.
-pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(unix)]

@@ -10,6 +10,7 @@
 mod clock;
 mod config;
 mod doors;
+mod folder;
 mod health;
 pub mod key_file;
 mod limits;

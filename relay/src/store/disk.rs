@@ -3,7 +3,9 @@
 //! Owns: the one system call that asks. Where the system can't be asked, the floor doesn't
 //! apply and a full disk shows as a failed commit.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::folder::folder_of;
 
 /// The floor of free space under the store (amendment 6).
 pub(super) struct DiskFloor {
@@ -12,9 +14,9 @@ pub(super) struct DiskFloor {
 }
 
 impl DiskFloor {
-    pub(super) fn new(folder: PathBuf, free_bytes_min: u64) -> Self {
+    pub(super) fn new(store: &Path, free_bytes_min: u64) -> Self {
         Self {
-            folder,
+            folder: folder_of(store).to_owned(),
             free_bytes_min,
         }
     }
@@ -48,10 +50,12 @@ mod tests {
     #[test]
     fn a_floor_above_the_disk_leaves_no_room() {
         let folder = tempfile::tempdir().unwrap();
-        let floor = |bytes| DiskFloor::new(folder.path().to_owned(), bytes);
-        assert!(floor(0).has_room_for(u64::MAX));
-        assert!(floor(1).has_room_for(1));
-        #[cfg(unix)]
-        assert!(!floor(1 << 60).has_room_for(1));
+        for store in [folder.path().join("inbox.db"), PathBuf::from("inbox.db")] {
+            let floor = |bytes| DiskFloor::new(&store, bytes);
+            assert!(floor(0).has_room_for(u64::MAX));
+            assert!(floor(1).has_room_for(1));
+            #[cfg(unix)]
+            assert!(!floor(1 << 60).has_room_for(1));
+        }
     }
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::key_file::create_private_folder;
+use crate::folder::{create_private_folder, folder_of};
 
 /// The Relay Store Version that this release reads and writes.
 pub(super) const STORE_VERSION: u32 = 1;
@@ -118,7 +118,7 @@ pub(super) struct StoreLock(#[expect(dead_code, reason = "held, not used")] File
 /// Opens the store for writing, making it if there is none.
 pub(super) fn open(path: &Path, reset: bool) -> Result<(Connection, StoreLock), StoreOpenError> {
     let not_writable = |error: io::Error| StoreOpenError::NotWritable(error.kind());
-    create_private_folder(&folder_of(path)).map_err(not_writable)?;
+    create_private_folder(folder_of(path)).map_err(not_writable)?;
     let lock = take_lock(&beside(path, ".lock"))?;
     private_file(path).map_err(not_writable)?;
     let found = match read_header(path).map_err(not_writable)? {
@@ -166,13 +166,6 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Page cache of a reader, negative because SQLite counts KiB that way.
 const READER_CACHE_KIB: i64 = -256;
-
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
 
 /// The write-ahead log of the store of `path`.
 pub(super) fn log_path(path: &Path) -> PathBuf {

@@ -47,8 +47,7 @@ impl SqliteStore {
         let mut inboxes = Inboxes::new(settings.limits);
         let inbox = InboxTable::load(&connection, &mut inboxes)?;
         let shared = SharedInboxes::new(inboxes);
-        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-        let disk = DiskFloor::new(folder, settings.limits.disk_free_bytes_min);
+        let disk = DiskFloor::new(path, settings.limits.disk_free_bytes_min);
         let readers = Readers::new(path.to_owned());
         let (orders, receiver) = mpsc::channel();
         let writer = Writer {

@@ -365,7 +365,7 @@ mod tests {
             connection,
             inbox,
             shared: SharedInboxes::new(inboxes),
-            disk: DiskFloor::new(path.parent().unwrap().to_owned(), 0),
+            disk: DiskFloor::new(path, 0),
             orders,
             pace: WriterPace {
                 deletes_linger: Duration::from_millis(1),
@@ -441,7 +441,7 @@ mod tests {
                 panic!("a batch was expected")
             };
             assert_eq!(memory.available_permits(), 200);
-            writer.disk = DiskFloor::new(folder.path().to_owned(), floor);
+            writer.disk = DiskFloor::new(&folder.path().join("inbox.db"), floor);
             writer.commit(batch);
             assert_eq!(memory.available_permits(), 1_000, "stored or refused");
         }
@@ -542,7 +542,7 @@ mod tests {
         let (mut writer, _orders) = writer(&folder.path().join("inbox.db"));
         let (write, _) = put(&writer, 300);
         writer.commit(batch_of(write));
-        writer.disk = DiskFloor::new(folder.path().to_owned(), 1 << 60);
+        writer.disk = DiskFloor::new(&folder.path().join("inbox.db"), 1 << 60);
         let (write, mut refused) = put(&writer, 300);
         let mut batch = batch_of(write);
         let id = writer
