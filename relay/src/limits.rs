@@ -15,16 +15,29 @@ use std::time::Duration;
 use sealpost_protocol::key::NoisePublic;
 use sealpost_protocol::limit;
 
-/// Bounds of inboxes and of the whole store.
+/// Bytes that a blob costs beside its Envelope, in the file, in the index and on its way
+/// there. Every bound in bytes charges them, or endless many empty Envelopes would cost nothing.
+pub const BLOB_OVERHEAD_BYTES: u64 = 256;
+
+/// What `blobs` Envelopes of `bytes` together are charged with.
+pub(crate) fn charged_bytes(blobs: u64, bytes: u64) -> u64 {
+    blobs
+        .saturating_mul(BLOB_OVERHEAD_BYTES)
+        .saturating_add(bytes)
+}
+
+/// Bounds of inboxes and of the whole store. Where they bound bytes, a blob counts as its
+/// Envelope and [`BLOB_OVERHEAD_BYTES`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct StoreLimits {
     /// Blobs that may wait in one inbox.
     pub inbox_blobs_max: u64,
-    /// Bytes of Envelopes that may wait in one inbox.
+    /// Bytes that may wait in one inbox.
     pub inbox_bytes_max: u64,
-    /// Inboxes that may hold blobs at the same time.
+    /// Inboxes that may hold blobs at the same time. A quarter more is kept for devices that
+    /// are connected, so that strangers who fill inboxes of nobody don't cut them off.
     pub inboxes_max: u64,
-    /// Bytes of Envelopes that may wait in all inboxes together (amendment 6).
+    /// Bytes that may wait in all inboxes together (amendment 6).
     pub total_bytes_max: u64,
     /// Bytes that must stay free on the disk (amendment 6).
     pub disk_free_bytes_min: u64,
@@ -38,6 +51,19 @@ impl Default for StoreLimits {
             inboxes_max: 100_000,
             total_bytes_max: 17_179_869_184,
             disk_free_bytes_min: 268_435_456,
+        }
+    }
+}
+
+impl StoreLimits {
+    /// How many inboxes there may be for one more to be filled. The share of connected devices
+    /// is bounded too: whoever makes keys can also connect with them, once for each.
+    pub(crate) fn inboxes_max_for(&self, is_watched: bool) -> u64 {
+        if is_watched {
+            self.inboxes_max
+                .saturating_add(self.inboxes_max.div_ceil(4))
+        } else {
+            self.inboxes_max
         }
     }
 }

@@ -177,6 +177,11 @@ async fn inboxes_are_bounded_and_an_emptied_one_makes_room(store: Arc<dyn InboxS
     for to in 1..=3 {
         put(&*store, to, 1).await;
     }
+    let watch = store.watch(device(5), Arc::new(Notify::new()));
+    put(&*store, 5, 1).await;
+    let connected = read_all(&*store, 5, NOW_MS).await[0].id;
+    store.delete(device(5), connected);
+    drop(watch);
     let refused = put_one(&*store, device(4), envelope(1, 20), NOW_MS);
     assert_eq!(refused.unwrap_err(), PutRefusal::Unavailable);
     let only = read_all(&*store, 1, NOW_MS).await[0].id;

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use super::fresh::FreshBlobs;
 use super::{BlobId, PutRefusal, Seconds};
-use crate::limits::StoreLimits;
+use crate::limits::{StoreLimits, charged_bytes};
 
 /// Blobs and bytes of one chunk of [`Inboxes::after`]. The bytes bound what a session holds
 /// while its device doesn't read.
@@ -63,6 +63,9 @@ struct Inbox {
     /// Invariant: ids ascend.
     waiting: VecDeque<Waiting>,
     bytes: u64,
+    /// Invariant: no blob expires earlier. Lifetimes may have changed since the first arrived,
+    /// so that isn't always the front.
+    first_expiry: Option<Seconds>,
     /// Puts on their way to the disk count against the quota too.
     reserved_blobs: u64,
     reserved_bytes: u64,
@@ -78,24 +81,29 @@ impl Inbox {
         !self.waiting.is_empty() || self.reserved_blobs > 0
     }
 
-    fn is_idle(&self) -> bool {
-        !self.is_filled() && self.bells.is_empty()
+    fn is_watched(&self) -> bool {
+        !self.bells.is_empty()
     }
 
-    fn remove_where(
-        &mut self,
-        mut gone: impl FnMut(&Waiting) -> bool,
-        mut tell: impl FnMut(Waiting),
-    ) {
+    fn is_idle(&self) -> bool {
+        !self.is_filled() && !self.is_watched()
+    }
+
+    fn may_have_expired(&self, now: Seconds) -> bool {
+        self.first_expiry.is_some_and(|first| first <= now)
+    }
+
+    fn remove_expired(&mut self, now: Seconds, mut tell: impl FnMut(Waiting)) {
         let bytes = &mut self.bytes;
         self.waiting.retain(|waiting| {
-            let gone = gone(waiting);
-            if gone {
+            let is_expired = waiting.expires_at <= now;
+            if is_expired {
                 *bytes = bytes.saturating_sub(u64::from(waiting.bytes));
                 tell(*waiting);
             }
-            !gone
+            !is_expired
         });
+        self.first_expiry = self.waiting.iter().map(|waiting| waiting.expires_at).min();
     }
 
     /// Gives memory back once a large queue has been drained.
@@ -113,6 +121,7 @@ pub(super) struct Inboxes {
     fresh: FreshBlobs,
     blobs: u64,
     bytes: u64,
+    reserved_blobs: u64,
     reserved_bytes: u64,
     filled: u64,
 }
@@ -125,6 +134,7 @@ impl Inboxes {
             fresh: FreshBlobs::default(),
             blobs: 0,
             bytes: 0,
+            reserved_blobs: 0,
             reserved_bytes: 0,
             filled: 0,
         }
@@ -135,21 +145,31 @@ impl Inboxes {
     pub(super) fn reserve(&mut self, recipient: NoisePublic, bytes: u32) -> Result<(), PutRefusal> {
         let bytes = u64::from(bytes);
         let inbox = self.inboxes.get(&recipient);
-        let (blobs, used_bytes) = inbox.map_or((0, 0), |inbox| {
-            let blobs = inbox.blobs().saturating_add(inbox.reserved_blobs);
-            (blobs, inbox.bytes.saturating_add(inbox.reserved_bytes))
-        });
-        if blobs >= self.limits.inbox_blobs_max
-            || used_bytes.saturating_add(bytes) > self.limits.inbox_bytes_max
-        {
+        let with_this_one = |blobs: [u64; 2], others: [u64; 2]| {
+            let blobs = blobs.into_iter().fold(1, u64::saturating_add);
+            let bytes = others.into_iter().fold(bytes, u64::saturating_add);
+            (blobs, charged_bytes(blobs, bytes))
+        };
+        let (blobs, charged) = inbox.map_or_else(
+            || with_this_one([0; 2], [0; 2]),
+            |inbox| {
+                with_this_one(
+                    [inbox.blobs(), inbox.reserved_blobs],
+                    [inbox.bytes, inbox.reserved_bytes],
+                )
+            },
+        );
+        if blobs > self.limits.inbox_blobs_max || charged > self.limits.inbox_bytes_max {
             return Err(PutRefusal::InboxFull);
         }
-        let total = self
-            .bytes
-            .saturating_add(self.reserved_bytes)
-            .saturating_add(bytes);
+        let (_, charged) = with_this_one(
+            [self.blobs, self.reserved_blobs],
+            [self.bytes, self.reserved_bytes],
+        );
         let is_new = !inbox.is_some_and(Inbox::is_filled);
-        if total > self.limits.total_bytes_max || (is_new && self.filled >= self.limits.inboxes_max)
+        let is_watched = inbox.is_some_and(Inbox::is_watched);
+        if charged > self.limits.total_bytes_max
+            || (is_new && self.filled >= self.limits.inboxes_max_for(is_watched))
         {
             return Err(PutRefusal::Unavailable);
         }
@@ -179,7 +199,7 @@ impl Inboxes {
             for bell in &inbox.bells {
                 bell.notify_one();
             }
-            !inbox.bells.is_empty()
+            inbox.is_watched()
         });
         if is_watched {
             self.fresh.insert(waiting.id, envelope.clone());
@@ -212,13 +232,13 @@ impl Inboxes {
         })
     }
 
-    /// Takes the expired blobs at the front of one inbox, so that they don't count.
+    /// Takes the expired blobs of one inbox, so that they don't count.
     pub(super) fn remove_expired_of(
         &mut self,
         recipient: NoisePublic,
         now: Seconds,
     ) -> Vec<Removed> {
-        let is_due = |inbox: &Inbox| inbox.waiting.front().is_some_and(|w| w.expires_at <= now);
+        let is_due = |inbox: &Inbox| inbox.may_have_expired(now);
         if self.inboxes.get(&recipient).is_some_and(is_due) {
             return self.expire_inbox(recipient, now);
         }
@@ -227,13 +247,10 @@ impl Inboxes {
 
     /// Takes expired blobs of whole inboxes until `enough` are taken; all of them if fewer.
     pub(super) fn remove_expired(&mut self, now: Seconds, enough: usize) -> Vec<Removed> {
-        let is_due = |inbox: &Inbox| {
-            inbox
-                .waiting
-                .iter()
-                .any(|waiting| waiting.expires_at <= now)
-        };
-        let due = self.inboxes.iter().filter(|(_, inbox)| is_due(inbox));
+        let due = self
+            .inboxes
+            .iter()
+            .filter(|(_, inbox)| inbox.may_have_expired(now));
         let due: Vec<NoisePublic> = due.map(|(recipient, _)| *recipient).take(enough).collect();
         let mut removed = Vec::new();
         for recipient in due {
@@ -248,16 +265,13 @@ impl Inboxes {
     fn expire_inbox(&mut self, recipient: NoisePublic, now: Seconds) -> Vec<Removed> {
         let mut removed = Vec::new();
         self.change(recipient, |inbox| {
-            inbox.remove_where(
-                |waiting| waiting.expires_at <= now,
-                |gone| {
-                    removed.push(Removed {
-                        recipient,
-                        id: gone.id,
-                        bytes: gone.bytes,
-                    })
-                },
-            );
+            inbox.remove_expired(now, |gone| {
+                removed.push(Removed {
+                    recipient,
+                    id: gone.id,
+                    bytes: gone.bytes,
+                })
+            });
             inbox.shrink();
         });
         for gone in &removed {
@@ -282,8 +296,9 @@ impl Inboxes {
         let before = (
             inbox.blobs(),
             inbox.bytes,
-            inbox.reserved_bytes,
             inbox.is_filled(),
+            inbox.reserved_blobs,
+            inbox.reserved_bytes,
         );
         let result = step(inbox);
         let adjust = |total: &mut u64, from: u64, to: u64| {
@@ -291,12 +306,13 @@ impl Inboxes {
         };
         adjust(&mut self.blobs, before.0, inbox.blobs());
         adjust(&mut self.bytes, before.1, inbox.bytes);
-        adjust(&mut self.reserved_bytes, before.2, inbox.reserved_bytes);
         adjust(
             &mut self.filled,
-            u64::from(before.3),
+            u64::from(before.2),
             u64::from(inbox.is_filled()),
         );
+        adjust(&mut self.reserved_blobs, before.3, inbox.reserved_blobs);
+        adjust(&mut self.reserved_bytes, before.4, inbox.reserved_bytes);
         if inbox.is_idle() {
             self.inboxes.remove(&recipient);
         }
@@ -352,6 +368,8 @@ impl Inbox {
             "ids of an inbox ascend"
         );
         self.bytes = self.bytes.saturating_add(u64::from(waiting.bytes));
+        let first = self.first_expiry.unwrap_or(waiting.expires_at);
+        self.first_expiry = Some(first.min(waiting.expires_at));
         self.waiting.push_back(waiting);
     }
 }
@@ -399,6 +417,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::limits::BLOB_OVERHEAD_BYTES;
 
     fn key(byte: u8) -> NoisePublic {
         NoisePublic::from_bytes([byte; 32])
@@ -435,7 +454,7 @@ mod tests {
     fn inboxes_and_total_bytes_have_caps_of_their_own() {
         let limits = StoreLimits {
             inboxes_max: 1,
-            total_bytes_max: 10,
+            total_bytes_max: 10 + 2 * BLOB_OVERHEAD_BYTES,
             ..StoreLimits::default()
         };
         let mut inboxes = Inboxes::new(limits);
@@ -481,6 +500,69 @@ mod tests {
     }
 
     #[test]
+    fn empty_envelopes_cost_something_everywhere() {
+        let in_inbox = StoreLimits {
+            inbox_bytes_max: 3 * BLOB_OVERHEAD_BYTES,
+            ..StoreLimits::default()
+        };
+        let in_total = StoreLimits {
+            total_bytes_max: 3 * BLOB_OVERHEAD_BYTES,
+            ..StoreLimits::default()
+        };
+        for (limits, refusal) in [
+            (in_inbox, PutRefusal::InboxFull),
+            (in_total, PutRefusal::Unavailable),
+        ] {
+            let mut inboxes = Inboxes::new(limits);
+            for id in 1..=3 {
+                assert_eq!(inboxes.reserve(key(1), 0), Ok(()));
+                if id < 3 {
+                    inboxes.insert(key(1), waiting(id, 0, 100), &Bytes::new());
+                }
+            }
+            assert_eq!(inboxes.reserve(key(1), 0), Err(refusal));
+            inboxes.release(key(1), 0);
+            assert_eq!(inboxes.reserve(key(1), 0), Ok(()));
+        }
+    }
+
+    #[test]
+    fn strangers_who_fill_the_inboxes_do_not_cut_connected_devices_off() {
+        let mut inboxes = Inboxes::new(StoreLimits {
+            inboxes_max: 4,
+            ..StoreLimits::default()
+        });
+        let refused = Err(PutRefusal::Unavailable);
+        for byte in 10..14 {
+            assert_eq!(inboxes.reserve(key(byte), 1), Ok(()));
+        }
+        assert_eq!(inboxes.reserve(key(1), 1), refused);
+        for byte in 1..3 {
+            inboxes.watch(key(byte), Arc::new(Notify::new()));
+        }
+        assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
+        assert_eq!(inboxes.reserve(key(2), 1), refused, "their share ends too");
+        inboxes.release(key(1), 1);
+        assert_eq!(inboxes.reserve(key(2), 1), Ok(()));
+    }
+
+    #[test]
+    fn expired_blobs_behind_one_that_lives_longer_do_not_count() {
+        let mut inboxes = Inboxes::new(StoreLimits {
+            inbox_blobs_max: 2,
+            ..StoreLimits::default()
+        });
+        inboxes.restore(key(1), waiting(1, 1, 1_000));
+        inboxes.restore(key(1), waiting(2, 1, 10));
+        assert_eq!(inboxes.remove_expired_of(key(1), Seconds(9)), []);
+        assert_eq!(inboxes.remove_expired_of(key(1), Seconds(10)).len(), 1);
+        assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
+        inboxes.release(key(1), 1);
+        assert_eq!(inboxes.remove_expired_of(key(1), Seconds(999)), []);
+        assert_eq!(inboxes.remove_expired_of(key(1), Seconds(1_000)).len(), 1);
+    }
+
+    #[test]
     fn an_idle_inbox_leaves_no_entry() {
         let shared = SharedInboxes::new(Inboxes::new(StoreLimits::default()));
         let watch = shared.watch(key(1), Arc::new(Notify::new()));
@@ -511,9 +593,10 @@ mod tests {
         #[test]
         fn totals_agree_with_a_plain_list(steps in steps()) {
             let limits = StoreLimits {
-                inbox_blobs_max: 8, inbox_bytes_max: 200, total_bytes_max: 400, inboxes_max: 3,
+                inbox_blobs_max: 8, inbox_bytes_max: 1_700, total_bytes_max: 3_400, inboxes_max: 3,
                 ..StoreLimits::default()
             };
+            let charge = |bytes: u32| bytes + BLOB_OVERHEAD_BYTES as u32;
             let mut inboxes = Inboxes::new(limits);
             let mut model: Vec<(u8, u64, u32, u32)> = Vec::new();
             let mut next_id = 1;
@@ -522,14 +605,14 @@ mod tests {
                     Step::Put { key: byte, bytes, fails } => {
                         let mine = model.iter().filter(|row| row.0 == byte);
                         let (count, sum) =
-                            mine.fold((0, 0), |(count, sum), row| (count + 1, sum + row.2));
-                        let total: u32 = model.iter().map(|row| row.2).sum();
+                            mine.fold((0, 0), |(count, sum), row| (count + 1, sum + charge(row.2)));
+                        let total: u32 = model.iter().map(|row| charge(row.2)).sum();
                         let others = (0..4)
                             .filter(|other| model.iter().any(|row| row.0 == *other))
                             .count();
-                        let expected = if count >= 8 || sum + bytes > 200 {
+                        let expected = if count >= 8 || sum + charge(bytes) > 1_700 {
                             Err(PutRefusal::InboxFull)
-                        } else if total + bytes > 400 || (count == 0 && others >= 3) {
+                        } else if total + charge(bytes) > 3_400 || (count == 0 && others >= 3) {
                             Err(PutRefusal::Unavailable)
                         } else {
                             Ok(())
@@ -563,7 +646,7 @@ mod tests {
                 let sums = inboxes.sums();
                 prop_assert_eq!(sums.blobs, model.len() as u64);
                 prop_assert_eq!(sums.bytes, model.iter().map(|row| u64::from(row.2)).sum::<u64>());
-                prop_assert_eq!(inboxes.reserved_bytes, 0);
+                prop_assert_eq!((inboxes.reserved_blobs, inboxes.reserved_bytes), (0, 0));
                 for byte in 0..4 {
                     let found = inboxes.after(key(byte), BlobId::START, Seconds(0));
                     let expected: Vec<u64> = model

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sealpost_protocol::frame::Refusal;
-use sealpost_relay::{Clock, Relay};
+use sealpost_relay::{BLOB_OVERHEAD_BYTES, Clock, Relay};
 
 use crate::client::{Said, Session, device, envelope};
 use crate::raw_client::{connect, read_to_end};
@@ -64,7 +64,10 @@ async fn a_pipelined_burst_does_not_go_over_the_quota() {
 
 #[tokio::test]
 async fn the_whole_relay_has_one_cap() {
-    let relay = TestRelay::start_with(|config| config.store.total_bytes_max = 1_000).await;
+    let relay = TestRelay::start_with(|config| {
+        config.store.total_bytes_max = 1_000 + 2 * BLOB_OVERHEAD_BYTES
+    })
+    .await;
     let mut sender = Session::push(&relay).await;
     assert_eq!(sender.store(device(1).public(), &[0; 600]).await, Said::Ack);
     let unavailable = Said::Error(Refusal::Unavailable);

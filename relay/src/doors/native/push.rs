@@ -17,6 +17,7 @@ use super::ending::Ending;
 use super::greeting::greet;
 use super::record_reader::RecordReader;
 use super::{NativeDoor, before_deadline, wire};
+use crate::limits::charged_bytes;
 use crate::store::{PutRefusal, PutTicket, StoreError};
 
 /// Frames that are read before the first of them is answered. Devices keep 32 unanswered.
@@ -131,8 +132,8 @@ async fn store(
     if !door.take_push_token(recipient, now_ms) {
         return Err(Refusal::RateLimited);
     }
-    // An empty Envelope takes room too, or endless many of them would take none.
-    let bytes = u32::try_from(envelope.len().max(1)).map_err(|_| Refusal::TooLarge)?;
+    let bytes = charged_bytes(1, envelope.len() as u64);
+    let bytes = u32::try_from(bytes).map_err(|_| Refusal::TooLarge)?;
     let room = door.push_room.clone().acquire_many_owned(bytes).await;
     let room = room.map_err(|_| Refusal::Unavailable)?;
     if !door.clock.is_set() {
