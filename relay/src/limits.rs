@@ -104,6 +104,24 @@ impl Default for SessionLimits {
     }
 }
 
+/// Bounds of the health endpoint.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HealthLimits {
+    /// Concurrent connections.
+    pub(crate) connections_max: usize,
+    /// From accept to the end of a connection, however much it asks.
+    pub(crate) deadline: Duration,
+}
+
+impl Default for HealthLimits {
+    fn default() -> Self {
+        Self {
+            connections_max: 32,
+            deadline: Duration::from_secs(10),
+        }
+    }
+}
+
 impl SessionLimits {
     /// The largest Envelope that is stored.
     pub fn envelope_bytes_max(&self) -> usize {

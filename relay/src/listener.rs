@@ -5,7 +5,7 @@
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 use tokio::net::{TcpListener, TcpStream};
@@ -17,6 +17,9 @@ const BACKLOG: i32 = 1_024;
 
 /// The pause after a failed accept, such as when no file descriptor is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// The shortest time between two warnings that accepting fails.
+const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
 /// One of the ports of a relay.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -109,23 +112,47 @@ pub(crate) fn number_of(port: Port, listener: &TcpListener) -> Result<u16, Start
         })
 }
 
-/// Accepts the next connection, however many attempts fail before: a relay that is out of
-/// file descriptors serves again as soon as one is free.
-pub(crate) async fn accept(listener: &TcpListener) -> TcpStream {
-    let mut is_failing = false;
-    loop {
-        match listener.accept().await {
-            // The address of the peer ends here.
-            Ok((stream, _)) => return stream,
-            Err(error) if is_of_one_connection(error.kind()) => {}
-            Err(error) => {
-                if !std::mem::replace(&mut is_failing, true) {
-                    let kind = error.kind();
-                    tracing::warn!(%kind, "connections can't be accepted for now");
+/// Accepts the connections of one port.
+pub(crate) struct Acceptor {
+    listener: TcpListener,
+    warned_at: Option<Instant>,
+}
+
+impl Acceptor {
+    pub(crate) fn new(listener: TcpListener) -> Self {
+        Self {
+            listener,
+            warned_at: None,
+        }
+    }
+
+    /// The next connection, however many attempts fail before: a relay that is out of file
+    /// descriptors serves again as soon as one is free.
+    pub(crate) async fn accept(&mut self) -> TcpStream {
+        loop {
+            match self.listener.accept().await {
+                // The address of the peer ends here.
+                Ok((stream, _)) => return stream,
+                Err(error) if is_of_one_connection(error.kind()) => {}
+                Err(error) => {
+                    if self.is_worth_a_warning(Instant::now()) {
+                        let kind = error.kind();
+                        tracing::warn!(%kind, "connections can't be accepted for now");
+                    }
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
-                tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
+    }
+
+    /// A relay at the edge of its file descriptors accepts one and fails at the next, for hours.
+    fn is_worth_a_warning(&mut self, now: Instant) -> bool {
+        let is_recent = |at: Instant| now.saturating_duration_since(at) < WARNING_INTERVAL;
+        if self.warned_at.is_some_and(is_recent) {
+            return false;
+        }
+        self.warned_at = Some(now);
+        true
     }
 }
 
@@ -170,6 +197,15 @@ mod tests {
                 }
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_port_that_fails_now_and_again_warns_once_a_minute() {
+        let mut acceptor = Acceptor::new(listen(Port::Push, everywhere(0)).unwrap());
+        let start = Instant::now();
+        let warnings = (0..180)
+            .filter(|second| acceptor.is_worth_a_warning(start + Duration::from_secs(*second)));
+        assert_eq!(warnings.collect::<Vec<_>>(), [0, 60, 120]);
     }
 
     #[tokio::test]

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::doors::native::{NativeDoor, SessionKind};
 use crate::health;
+use crate::limits::HealthLimits;
 use crate::listener::{Port, listen, number_of};
 use crate::start_error::StartError;
 use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings, WriterPace};
@@ -103,7 +104,8 @@ impl Relay {
         ];
         if let Some(listener) = listeners.health {
             let stopped = stop.clone().cancelled_owned();
-            let serving = health::serve(listener, Arc::clone(&store), config.dev_mode, stopped);
+            let (store, limits) = (Arc::clone(&store), HealthLimits::default());
+            let serving = health::serve(listener, store, config.dev_mode, limits, stopped);
             tasks.push(tokio::spawn(serving));
         }
         door.serve(SessionKind::Receive, listeners.receive);

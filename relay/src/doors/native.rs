@@ -33,7 +33,7 @@ use self::ending::Ending;
 use self::session_count::SessionCount;
 use crate::clock::Clock;
 use crate::limits::{PushRates, SessionLimits};
-use crate::listener::accept;
+use crate::listener::Acceptor;
 use crate::store::InboxStore;
 
 /// Bytes of all pushes that are queued for a commit. A session that would go over it waits before
@@ -116,7 +116,7 @@ impl NativeDoor {
             let stopping = door.stops.accepting.clone();
             tokio::select! {
                 () = stopping.cancelled() => {}
-                () = door.accept_sessions(kind, &listener, &sessions) => {}
+                () = door.accept_sessions(kind, Acceptor::new(listener), &sessions) => {}
             }
         });
     }
@@ -124,12 +124,12 @@ impl NativeDoor {
     async fn accept_sessions(
         self: &Arc<Self>,
         kind: SessionKind,
-        listener: &TcpListener,
+        mut acceptor: Acceptor,
         sessions: &TaskTracker,
     ) {
         let places = Arc::new(Semaphore::new(self.limits.connections_max));
         loop {
-            let stream = accept(listener).await;
+            let stream = acceptor.accept().await;
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 // Over the cap: the connection is closed and nothing is said.
                 continue;
