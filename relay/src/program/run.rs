@@ -39,23 +39,40 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Explanation> {
     start_log(options, &setup.config);
     raise_file_limit();
     let runtime = Runtime::new().map_err(|error| Explanation::runtime(&error))?;
-    runtime.block_on(serve(&setup))
+    finish(runtime, serve(&setup))
+}
+
+/// Runs `work` and leaves behind what still waits for a disk: a thread that hangs there
+/// mustn't keep a program alive that was told to stop at once.
+fn finish<T>(runtime: Runtime, work: impl Future<Output = T>) -> T {
+    let result = runtime.block_on(work);
+    runtime.shutdown_background();
+    result
 }
 
 async fn serve(setup: &Setup) -> Result<(), Explanation> {
-    let stop = stop_signal().map_err(|error| Explanation::runtime(&error))?;
+    let mut stop = Box::pin(stop_signal().map_err(|error| Explanation::runtime(&error))?);
     let key = setup.key()?;
-    let relay = Relay::start(setup.config.clone(), key, Arc::new(SystemClock))
-        .await
-        .map_err(|error| Explanation::start(&setup.config.store_path, &error))?;
-    print_start(setup, &relay)?;
+    let starting = Relay::start(setup.config.clone(), key, Arc::new(SystemClock));
+    let relay = tokio::select! {
+        started = starting => {
+            started.map_err(|error| Explanation::start(&setup.config.store_path, &error))?
+        }
+        () = &mut stop => return Ok(()),
+    };
+    if let Err(error) = print_start(setup, &relay) {
+        relay.stop().await;
+        return Err(error);
+    }
     stop.await;
-    print("Stopping; press Ctrl+C again to stop at once.")?;
     let at_once = stop_signal().map_err(|error| Explanation::runtime(&error))?;
-    tokio::select! {
+    // Whoever read the first lines may be gone by now, which is no reason not to stop in order.
+    let _ = print("Stopping; press Ctrl+C again to stop at once.");
+    let _ = tokio::select! {
         () = relay.stop() => print("Stopped."),
         () = at_once => print("Stopped at once."),
-    }
+    };
+    Ok(())
 }
 
 fn print_start(setup: &Setup, relay: &Relay) -> Result<(), Explanation> {
@@ -95,6 +112,8 @@ fn start_log(options: &RunOptions, config: &Config) {
         .with_env_filter(EnvFilter::new(format!("off,sealpost={level}")))
         .with_ansi(false)
         .with_writer(std::io::stdout)
+        // It would tell standard error, and panic where that is closed too.
+        .log_internal_errors(false)
         .init();
     if config.dev_mode {
         tracing::warn!("development mode is on; don't run a relay for others this way");
@@ -143,4 +162,31 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
             std::future::pending::<()>().await;
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_hanging_disk_does_not_keep_the_program() {
+        let (_disk, answer) = mpsc::channel::<()>();
+        let (done, ended) = mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = Runtime::new().unwrap();
+            finish(runtime, async {
+                let (begun, begin) = tokio::sync::oneshot::channel();
+                tokio::task::spawn_blocking(move || {
+                    begun.send(()).unwrap();
+                    answer.recv()
+                });
+                begin.await.unwrap();
+            });
+            done.send(())
+        });
+        ended.recv_timeout(Duration::from_secs(20)).unwrap();
+    }
 }

@@ -269,6 +269,34 @@ async fn a_relay_out_of_file_descriptors_recovers() {
     assert_eq!(sender.store(device(1).public(), b"served").await, Said::Ack);
 }
 
+/// Whoever started it may have closed the other end of both outputs.
+#[cfg(unix)]
+#[test]
+fn a_signal_stops_it_in_order_even_if_nobody_listens() {
+    let folder = folder();
+    let mut running = Running::start(run_command(folder.path()).stderr(Stdio::piped()));
+    drop(running.child.stderr.take());
+    let id = running.child.id().to_string();
+    // Replaces the reading end, and with it closes it.
+    running.output = BufReader::new(
+        Command::new("true")
+            .stdout(Stdio::piped())
+            .spawn()
+            .map(|mut other| other.stdout.take().unwrap())
+            .unwrap(),
+    );
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(running.child.wait().unwrap().success());
+    let log = folder.path().join("data/inbox.db-wal");
+    assert!(!log.exists(), "a closed store has no log left");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_stops_it_in_order() {
