@@ -11,6 +11,7 @@ mod duration;
 mod settings;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -39,7 +40,8 @@ pub struct Config {
     pub reap_interval: Duration,
     /// How long a stopping relay waits for writes in progress.
     pub shutdown_drain: Duration,
-    /// Reported on the health endpoint; changes nothing that is logged.
+    /// Reported on the health endpoint. The relay writes the same to its log either way; the
+    /// program `sealpost-relay` lets more of it through.
     pub dev_mode: bool,
     /// Drops the inboxes of a store that is older than this release can read.
     pub reset_store: bool,
@@ -68,7 +70,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Checks what only the protocol may set, for configurations made in code.
+    /// Checks what only the protocol may set and what would keep a relay from working, for
+    /// configurations made in code.
     ///
     /// # Errors
     ///
@@ -80,14 +83,74 @@ impl Config {
             reason,
         };
         check_life(self.life_ms).map_err(|reason| invalid("relay.ttl", reason))?;
-        check_body(self.sessions.body_bytes_max as u64)
-            .map_err(|reason| invalid("relay.max_body_bytes", reason))
+        let sessions = &self.sessions;
+        check_body(sessions.body_bytes_max as u64)
+            .map_err(|reason| invalid("relay.max_body_bytes", reason))?;
+        let (per_key, rate) = (sessions.receive_sessions_per_key_max, sessions.push_rate);
+        for (setting, value, range) in [
+            (
+                "relay.max_connections",
+                sessions.connections_max as u64,
+                CONNECTIONS,
+            ),
+            (
+                "relay.max_receive_sessions_per_key",
+                per_key as u64,
+                SESSIONS_PER_KEY,
+            ),
+            ("relay.push_rate", rate.per_second.into(), PUSH_RATE),
+            ("relay.push_burst", rate.burst.into(), PUSH_RATE),
+        ] {
+            check_range(value, *range.start(), *range.end())
+                .map_err(|reason| invalid(setting, reason))?;
+        }
+        for (setting, duration) in [
+            ("relay.reap_interval", self.reap_interval),
+            ("relay.handshake_timeout", sessions.handshake),
+            ("relay.push_session_timeout", sessions.push_session),
+            ("relay.receive_idle_timeout", sessions.receive_idle),
+        ] {
+            check_deadline(duration).map_err(|reason| invalid(setting, reason))?;
+        }
+        check_drain(self.shutdown_drain).map_err(|reason| invalid("relay.shutdown_drain", reason))
     }
 }
 
 /// The address that takes connections on every interface, IPv4 included.
 pub fn everywhere(port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)
+}
+
+/// Concurrent connections per listener; a semaphore counts them.
+const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
+
+/// Receive Sessions per device.
+const SESSIONS_PER_KEY: RangeInclusive<u64> = 1..=1_000;
+
+/// Pushes per second, and at once.
+const PUSH_RATE: RangeInclusive<u64> = 1..=1_000_000_000;
+
+/// The longest that a stopping relay may wait (specification 2.10).
+const SHUTDOWN_DRAIN_MAX: Duration = Duration::from_secs(10);
+
+/// A duration that something waits for; none at all would close everything at once.
+fn check_deadline(duration: Duration) -> Result<(), Reason> {
+    let range = Duration::from_millis(1)..=Duration::from_hours(24);
+    if range.contains(&duration) {
+        Ok(())
+    } else {
+        Err(Reason::NotDeadline)
+    }
+}
+
+fn check_drain(duration: Duration) -> Result<(), Reason> {
+    if duration <= SHUTDOWN_DRAIN_MAX {
+        Ok(())
+    } else {
+        Err(Reason::DrainTooLong {
+            seconds_max: SHUTDOWN_DRAIN_MAX.as_secs(),
+        })
+    }
 }
 
 fn check_life(life_ms: u64) -> Result<(), Reason> {
@@ -138,10 +201,16 @@ pub enum ConfigError {
         key: String,
     },
     /// An environment variable that looks like a setting and isn't one.
-    #[error("the environment variable {name} is not a setting")]
+    #[error("the environment variable {name} is not a setting{}", hint(.name))]
     UnknownVariable {
         /// Its name.
         name: String,
+    },
+    /// An option that no setting belongs to.
+    #[error("the option {name} is not a setting")]
+    UnknownOption {
+        /// Its name.
+        name: &'static str,
     },
     /// A value that can't be used.
     #[error("{place} sets {setting}: {reason}")]
@@ -155,13 +224,18 @@ pub enum ConfigError {
     },
 }
 
-/// What to write instead of a key of earlier releases.
-fn hint(key: &str) -> &'static str {
-    match key {
+/// What to write instead of a name of earlier releases.
+fn hint(name: &str) -> &'static str {
+    match name {
         "relay.max_envelope_bytes" => {
             "; the limit is set in body bytes now, as relay.max_body_bytes"
         }
-        "store.postgres_dsn" => "; this release stores in SQLite only",
+        "TRUESEAL_RELAY_MAX_ENVELOPE_BYTES" => {
+            "; the limit is set in body bytes now, as TRUESEAL_RELAY_MAX_BODY_BYTES"
+        }
+        "store.postgres_dsn" | "TRUESEAL_RELAY_STORE_POSTGRES_DSN" => {
+            "; this release stores in SQLite only"
+        }
         _ => "",
     }
 }
@@ -189,6 +263,9 @@ pub enum Reason {
     /// Neither a text nor a whole number nor true or false.
     #[error("a text or a whole number is expected")]
     NotScalar,
+    /// Not text at all.
+    #[error("a text in UTF-8 is expected")]
+    NotText,
     /// Not a whole number.
     #[error("a whole number is expected")]
     NotNumber,
@@ -212,6 +289,12 @@ pub enum Reason {
     /// A time limit of nothing, or of more than a day.
     #[error("a time limit from 1ms to 24h is expected")]
     NotDeadline,
+    /// A stopping relay would be waited for too long.
+    #[error("a stopping relay waits {seconds_max} s at most")]
+    DrainTooLong {
+        /// Largest, in seconds.
+        seconds_max: u64,
+    },
     /// A lifetime above 30 days.
     #[error("blobs live 720h (30 days) at most; the protocol doesn't allow more")]
     LifeAboveCeiling,
@@ -261,6 +344,47 @@ mod tests {
                 ..
             })
         ));
+    }
+
+    #[test]
+    fn what_would_keep_a_relay_from_working_does_not_start_one() {
+        let changes: [(&str, fn(&mut Config)); 12] = [
+            ("relay.max_connections", |c| c.sessions.connections_max = 0),
+            ("relay.max_connections", |c| {
+                c.sessions.connections_max = usize::MAX;
+            }),
+            ("relay.max_receive_sessions_per_key", |c| {
+                c.sessions.receive_sessions_per_key_max = 0;
+            }),
+            ("relay.push_rate", |c| c.sessions.push_rate.per_second = 0),
+            ("relay.push_burst", |c| c.sessions.push_rate.burst = 0),
+            ("relay.push_burst", |c| {
+                c.sessions.push_rate.burst = u32::MAX
+            }),
+            ("relay.reap_interval", |c| c.reap_interval = Duration::ZERO),
+            ("relay.reap_interval", |c| c.reap_interval = Duration::MAX),
+            ("relay.handshake_timeout", |c| {
+                c.sessions.handshake = Duration::ZERO;
+            }),
+            ("relay.push_session_timeout", |c| {
+                c.sessions.push_session = Duration::ZERO;
+            }),
+            ("relay.receive_idle_timeout", |c| {
+                c.sessions.receive_idle = Duration::MAX;
+            }),
+            ("relay.shutdown_drain", |c| {
+                c.shutdown_drain = Duration::from_millis(10_001);
+            }),
+        ];
+        assert_eq!(Config::default().check(), Ok(()));
+        for (expected, change) in changes {
+            let mut config = Config::default();
+            change(&mut config);
+            match config.check() {
+                Err(ConfigError::Invalid { setting, .. }) => assert_eq!(setting, expected),
+                other => panic!("{expected}: {other:?}"),
+            }
+        }
     }
 
     #[test]

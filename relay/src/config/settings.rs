@@ -4,8 +4,9 @@
 //! same table, so no two of them can disagree about a range. Later sources win: file, then
 //! environment, then options. Never does: read the file or the environment itself.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,8 +14,8 @@ use sealpost_protocol::key::NoiseSecret;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    Config, ConfigError, Place, Reason, check_body, check_life, check_range, everywhere,
-    parse_duration,
+    CONNECTIONS, Config, ConfigError, PUSH_RATE, Place, Reason, SESSIONS_PER_KEY, check_body,
+    check_deadline, check_drain, check_life, check_range, everywhere, parse_duration,
 };
 use crate::key_file;
 
@@ -76,11 +77,21 @@ impl Settings {
     /// Names the variable and the reason of the first thing that can't be used.
     pub fn read_environment(
         &mut self,
-        variables: impl Iterator<Item = (String, String)>,
+        variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Result<(), ConfigError> {
-        for (name, value) in variables.filter(|(name, _)| name.starts_with(VARIABLE_PREFIX)) {
+        for (name, value) in variables {
+            let name = name.to_string_lossy().into_owned();
+            if !name.starts_with(VARIABLE_PREFIX) {
+                continue;
+            }
             match SETTINGS.iter().find(|one| one.variable == name) {
-                Some(setting) => self.set(setting, Place::Variable(setting.variable), &value)?,
+                Some(setting) => {
+                    let place = Place::Variable(setting.variable);
+                    match value.to_str() {
+                        Some(value) => self.set(setting, place, value)?,
+                        None => return Err(setting.refuse(place, Reason::NotText)),
+                    }
+                }
                 None if is_service_link(&name) => {}
                 None => return Err(ConfigError::UnknownVariable { name }),
             }
@@ -101,9 +112,7 @@ impl Settings {
     ) -> Result<(), ConfigError> {
         match SETTINGS.iter().find(|one| one.key == Some(key)) {
             Some(setting) => self.set(setting, Place::Option(option), value),
-            None => Err(ConfigError::UnknownVariable {
-                name: option.to_owned(),
-            }),
+            None => Err(ConfigError::UnknownOption { name: option }),
         }
     }
 
@@ -193,7 +202,7 @@ const SETTINGS: &[Setting] = &[
         "relay.max_connections",
         "TRUESEAL_RELAY_MAX_CONNECTIONS",
         |to, text| {
-            let connections = size(number(text, 1, 1_000_000)?)?;
+            let connections = size(number_in(text, CONNECTIONS)?)?;
             to.config.sessions.connections_max = connections;
             Ok(())
         },
@@ -202,7 +211,7 @@ const SETTINGS: &[Setting] = &[
         "relay.max_receive_sessions_per_key",
         "TRUESEAL_RELAY_MAX_RECEIVE_SESSIONS_PER_KEY",
         |to, text| {
-            let sessions = size(number(text, 1, 1_000)?)?;
+            let sessions = size(number_in(text, SESSIONS_PER_KEY)?)?;
             to.config.sessions.receive_sessions_per_key_max = sessions;
             Ok(())
         },
@@ -233,7 +242,10 @@ const SETTINGS: &[Setting] = &[
     setting(
         "relay.shutdown_drain",
         "TRUESEAL_RELAY_SHUTDOWN_DRAIN",
-        |to, text| duration(text).map(|drain| to.config.shutdown_drain = drain),
+        |to, text| {
+            let drain = duration(text)?;
+            check_drain(drain).map(|()| to.config.shutdown_drain = drain)
+        },
     ),
     setting(
         "relay.inbox_max_blobs",
@@ -314,12 +326,16 @@ fn number(text: &str, min: u64, max: u64) -> Result<u64, Reason> {
     check_range(value, min, max).map(|()| value)
 }
 
+fn number_in(text: &str, range: RangeInclusive<u64>) -> Result<u64, Reason> {
+    number(text, *range.start(), *range.end())
+}
+
 fn size(value: u64) -> Result<usize, Reason> {
     usize::try_from(value).map_err(|_| Reason::NotNumber)
 }
 
 fn rate(text: &str) -> Result<u32, Reason> {
-    let value = number(text, 1, 1_000_000_000)?;
+    let value = number_in(text, PUSH_RATE)?;
     u32::try_from(value).map_err(|_| Reason::NotNumber)
 }
 
@@ -327,14 +343,9 @@ fn duration(text: &str) -> Result<Duration, Reason> {
     parse_duration(text).map_err(Reason::NotDuration)
 }
 
-/// A duration that something waits for; none at all would close everything at once.
 fn deadline(text: &str) -> Result<Duration, Reason> {
     let duration = duration(text)?;
-    let range = Duration::from_millis(1)..=Duration::from_hours(24);
-    if range.contains(&duration) {
-        return Ok(duration);
-    }
-    Err(Reason::NotDeadline)
+    check_deadline(duration).map(|()| duration)
 }
 
 fn path(text: &str) -> Result<PathBuf, Reason> {
@@ -416,7 +427,7 @@ mod tests {
         let mut settings = Settings::default();
         let variables = variables
             .iter()
-            .map(|(name, value)| ((*name).into(), (*value).into()));
+            .map(|(name, value)| (name.into(), value.into()));
         settings.read_environment(variables).map(|()| settings)
     }
 
@@ -502,7 +513,7 @@ min_free_bytes = 17
     #[test]
     fn the_environment_wins_over_the_file() {
         let mut settings = from_file("[relay]\nttl = \"1h\"\n").unwrap();
-        let variable = ("TRUESEAL_RELAY_TTL".to_owned(), "2h".to_owned());
+        let variable = ("TRUESEAL_RELAY_TTL".into(), "2h".into());
         settings.read_environment([variable].into_iter()).unwrap();
         assert_eq!(settings.config.life_ms, 2 * 3_600_000);
         settings.read_option("--ttl", "relay.ttl", "3h").unwrap();
@@ -529,6 +540,18 @@ min_free_bytes = 17
     fn a_key_of_earlier_releases_says_what_replaced_it() {
         let error = from_file("[relay]\nmax_envelope_bytes = 1\n").unwrap_err();
         assert!(error.to_string().contains("relay.max_body_bytes"));
+        for (variable, replaced) in [
+            (
+                "TRUESEAL_RELAY_MAX_ENVELOPE_BYTES",
+                "TRUESEAL_RELAY_MAX_BODY_BYTES",
+            ),
+            ("TRUESEAL_RELAY_STORE_POSTGRES_DSN", "SQLite"),
+        ] {
+            let text = from_environment(&[(variable, "1")])
+                .unwrap_err()
+                .to_string();
+            assert!(text.contains(replaced), "{text}");
+        }
     }
 
     #[test]
@@ -553,6 +576,10 @@ min_free_bytes = 17
             ("[relay]\nlisten_push = \"localhost:1\"", Reason::NotAddress),
             ("[relay]\nlisten_push = \":70000\"", Reason::NotAddress),
             ("[relay]\nhandshake_timeout = \"0s\"", Reason::NotDeadline),
+            (
+                "[relay]\nshutdown_drain = \"11s\"",
+                Reason::DrainTooLong { seconds_max: 10 },
+            ),
             ("[relay]\nkeypair_path = \"\"", Reason::EmptyPath),
             ("[store]\ntype = \"postgres\"", Reason::UnknownStore),
         ];
@@ -592,6 +619,34 @@ min_free_bytes = 17
             ("HOME", "/root"),
         ];
         assert_eq!(from_environment(&links).unwrap().config, Config::default());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn values_that_are_no_text_are_refused_and_those_of_others_are_not_looked_at() {
+        use std::os::unix::ffi::OsStringExt;
+        let broken = || OsString::from_vec(vec![b'1', 0xff]);
+        let read =
+            |name: OsString| Settings::default().read_environment([(name, broken())].into_iter());
+        for setting in SETTINGS {
+            let error = read(setting.variable.into()).unwrap_err();
+            assert_eq!(
+                error,
+                setting.refuse(Place::Variable(setting.variable), Reason::NotText)
+            );
+        }
+        assert_eq!(read("HOME".into()), Ok(()));
+        let mut name = b"TRUESEAL_RELAY_".to_vec();
+        name.push(0xff);
+        let error = read(OsString::from_vec(name)).unwrap_err();
+        assert!(matches!(error, ConfigError::UnknownVariable { .. }));
+    }
+
+    #[test]
+    fn an_option_without_a_setting_is_called_an_option() {
+        let error = Settings::default().read_option("--tlt", "relay.tlt", "1h");
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("the option --tlt"), "{text}");
     }
 
     #[test]

@@ -70,9 +70,9 @@ impl Explanation {
     pub(crate) fn config(error: &ConfigError) -> Self {
         let advice = match error {
             ConfigError::Syntax { .. } => "correct the line; texts need quotes in TOML.",
-            ConfigError::UnknownKey { .. } | ConfigError::UnknownVariable { .. } => {
-                "correct its name or remove it."
-            }
+            ConfigError::UnknownKey { .. }
+            | ConfigError::UnknownVariable { .. }
+            | ConfigError::UnknownOption { .. } => "correct its name or remove it.",
             ConfigError::Invalid { .. } => "correct the value or remove it to use the default.",
         };
         Self::new(

@@ -37,11 +37,8 @@ impl Setup {
                 .read_file(&text)
                 .map_err(|error| Explanation::config(&error))?;
         }
-        let environment = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
         settings
-            .read_environment(environment)
+            .read_environment(std::env::vars_os())
             .map_err(|error| Explanation::config(&error))?;
         for (option, key, value) in options {
             if let Some(value) = value {
