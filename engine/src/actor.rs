@@ -21,6 +21,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -59,6 +60,12 @@ const SLEEP_MIN: Duration = Duration::from_secs(20);
 const REST_FIRST_MS: u64 = 1_000;
 const REST_MAX_MS: u64 = 60_000;
 
+/// How long after a failed computation of pairing words the next one begins.
+const WORDS_PAUSE: Duration = Duration::from_secs(2);
+
+/// Computes pairing words; `None` where the memory for it isn't there.
+type ComputeWords = fn(&WordsRequest) -> Option<[String; 4]>;
+
 /// The end of the actor, with who waits for it.
 struct End {
     closed: Option<oneshot::Sender<()>>,
@@ -74,16 +81,24 @@ struct Actor {
     relay: Option<RelayAddress>,
     sessions: Sessions,
     runs: Runs,
-    /// Counts the machines that were built; reports for an earlier one are dropped.
+    /// Counts the machines that were built and the identities they had; reports for an earlier
+    /// one are dropped.
     generation: u64,
-    /// After a failed commit: until when the group rests, and how often in a row it failed.
+    /// After the store failed: until when the group rests, and how often in a row it failed.
+    /// Kept until something was really written, so that a disk that stays full is met at
+    /// growing intervals.
     rest: Option<Rest>,
     sleep: Sleep,
+    /// Words that nobody computes yet.
+    words: VecDeque<WordsRequest>,
+    /// Whether words are being computed.
+    is_computing: bool,
+    compute: ComputeWords,
     /// The machine is ahead of the store and can't be built anew yet, for this reason.
     stale: Option<StorageFault>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rest {
     until_ms: u64,
     failures: u32,
@@ -116,7 +131,9 @@ impl Actor {
 
     /// Takes an input and those that wait behind it, and settles them together.
     fn turn(&mut self, first: Option<Input>) -> Option<End> {
-        self.revive();
+        if !self.rests() {
+            self.revive();
+        }
         if self.sleep.was_slept(Instant::now(), self.clock.now_ms()) {
             tracing::debug!("the clock jumped; starting the sessions afresh");
             self.sessions.renew();
@@ -135,10 +152,12 @@ impl Actor {
                 }
                 // These see what is committed, and so all that was called before them.
                 Input::Query(query) => {
+                    self.revive();
                     self.settle(std::mem::take(&mut answers));
                     query(&self.group.store, &self.group.device);
                 }
                 Input::SetRelay(relay, answer) => {
+                    self.revive();
                     self.settle(std::mem::take(&mut answers));
                     answer(self.set_relay(relay));
                 }
@@ -165,6 +184,10 @@ impl Actor {
 
     /// Gives one input to the machine; a call leaves its answer for after the commit.
     fn feed(&mut self, input: Input) -> Option<Answer> {
+        if matches!(input, Input::Call(_)) {
+            // Somebody who asks is worth a try at any time.
+            self.revive();
+        }
         let now_ms = self.clock.now_ms();
         let device = &mut self.group.device;
         match input {
@@ -179,15 +202,16 @@ impl Actor {
             }
             Input::Words {
                 generation,
-                target,
+                request,
                 words,
-            } if generation == self.generation => {
-                device.handle_words(target, words);
-            }
+            } => self.take_words(generation, request, words),
             Input::Session { generation, report } if generation == self.generation => {
                 self.feed_report(report, now_ms);
             }
-            Input::Reconnect => self.sessions.hurry(),
+            Input::Reconnect => {
+                self.sessions.hurry();
+                device.handle_reconnect();
+            }
             // Of a machine that is gone, or only meant to wake this one.
             _ => {}
         }
@@ -231,8 +255,7 @@ impl Actor {
             return;
         }
         let now_ms = self.clock.now_ms();
-        // Somebody who asks is worth a try at any time.
-        if answers.is_empty() && self.rest.is_some_and(|rest| rest.lasts(now_ms)) {
+        if answers.is_empty() && self.rests() {
             return;
         }
         let step = self
@@ -241,28 +264,50 @@ impl Actor {
             .drain(now_ms, &mut OsRng, &self.group.store);
         match self.group.commit(&step) {
             Ok(applied) => {
-                self.rest = None;
-                self.refresh();
+                if applied.has_written {
+                    self.rest = None;
+                }
+                self.show();
                 for answer in answers {
                     answer(Ok(()));
                 }
+                // Acknowledgements go before a goal that ends their session, and pushes after
+                // the one that says where to.
+                self.acknowledge(&step);
+                if step.restarts_identity() {
+                    self.start_sessions().retire();
+                }
+                self.aim();
                 self.carry_out(step, &applied);
             }
             Err(fault) => {
                 for answer in answers {
                     answer(Err(fault.into()));
                 }
-                self.rebuild(fault, now_ms);
+                self.rebuild(fault);
             }
         }
     }
 
-    /// Brings goals of the sessions and the public view up to date with the machine.
-    fn refresh(&mut self) {
+    /// Brings the public view up to date with the machine.
+    fn show(&self) {
+        let view = View::of(&self.group.device, self.relay.clone());
+        self.shared.set_view(view);
+    }
+
+    /// Brings the goals of the sessions up to date with the machine.
+    fn aim(&mut self) {
         let device = &self.group.device;
         self.sessions.release_places(device.inbox_waiting());
         self.sessions.aim(self.relay.as_ref(), device);
-        self.shared.set_view(View::of(device, self.relay.clone()));
+    }
+
+    fn acknowledge(&self, step: &Step) {
+        for effect in &step.effects {
+            if let Effect::Acknowledge { session, blob } = effect {
+                self.sessions.acknowledge(*session, *blob);
+            }
+        }
     }
 
     fn carry_out(&mut self, step: Step, applied: &Applied) {
@@ -280,17 +325,22 @@ impl Actor {
                         self.shared.notices.tell(Event::MessageStored { position });
                     }
                 }
-                Effect::Acknowledge { session, blob } => self.sessions.acknowledge(session, blob),
                 Effect::RestartSession(session) => self.sessions.restart(session),
                 Effect::Push(push) => self.sessions.push(push),
                 Effect::StartHandler { run, message } => {
-                    self.runs
-                        .start(&self.runtime, &self.shared, self.generation, run, message);
+                    let generation = self.generation;
+                    let (runtime, shared) = (&self.runtime, &self.shared);
+                    if !self.runs.start(runtime, shared, generation, run, message) {
+                        self.group.device.handle_handler_missing(run);
+                    }
                 }
                 Effect::AbandonHandler(run) => self.runs.abandon(run),
-                Effect::ComputeWords(request) => self.compute_words(request),
-                // The aim of the sessions names the identity: `refresh` has seen to it.
-                Effect::RestartIdentity => {}
+                Effect::ComputeWords(request) => {
+                    self.words.push_back(request);
+                    self.compute_words();
+                }
+                // Done before the others.
+                Effect::RestartIdentity | Effect::Acknowledge { .. } => {}
             }
         }
         if has_stored_issue {
@@ -317,27 +367,40 @@ impl Actor {
         }
     }
 
-    fn compute_words(&self, request: WordsRequest) {
+    /// Starts the next computation of words, unless one goes on: each takes tens of MiB.
+    fn compute_words(&mut self) {
+        if self.is_computing {
+            return;
+        }
+        let Some(request) = self.words.pop_front() else {
+            return;
+        };
+        self.is_computing = true;
         let (shared, generation) = (Arc::clone(&self.shared), self.generation);
+        let compute = self.compute;
         self.runtime.spawn_blocking(move || {
-            let WordsRequest {
-                target,
-                admitter,
-                joiner,
-                secret,
-            } = request;
-            match pairing_words(&admitter, &joiner, &secret) {
-                Ok(words) => {
-                    let words = words.as_array().map(str::to_owned);
-                    shared.input(Input::Words {
-                        generation,
-                        target,
-                        words,
-                    });
-                }
-                Err(error) => tracing::error!(%error, "no pairing words"),
-            }
+            let words = compute(&request);
+            shared.input(Input::Words {
+                generation,
+                request,
+                words,
+            });
         });
+    }
+
+    /// A computation ended. One that failed is done again after those that wait.
+    fn take_words(&mut self, generation: u64, request: WordsRequest, words: Option<[String; 4]>) {
+        self.is_computing = false;
+        if generation == self.generation {
+            match words {
+                Some(words) => self.group.device.handle_words(request.target, words),
+                None if self.group.device.wants_words(request.target) => {
+                    self.words.push_back(request);
+                }
+                None => {}
+            }
+        }
+        self.compute_words();
     }
 
     fn set_relay(&mut self, relay: RelayAddress) -> Result<(), EngineError> {
@@ -346,27 +409,28 @@ impl Actor {
         }
         self.group.store.set_relay(&relay)?;
         self.relay = Some(relay);
-        self.refresh();
+        self.show();
+        self.aim();
         Ok(())
     }
 
     /// Builds a new machine from the store, and rests before it may do anything.
-    fn rebuild(&mut self, fault: StorageFault, now_ms: u64) {
-        let failures = self.rest.map_or(0, |rest| rest.failures);
-        let pause = REST_FIRST_MS
-            .saturating_mul(1 << failures.min(10))
-            .min(REST_MAX_MS);
-        self.rest = Some(Rest {
-            until_ms: now_ms.saturating_add(pause),
-            failures: failures.saturating_add(1),
-        });
-        tracing::warn!(%fault, failures, "a step could not be written; starting over from the store");
+    fn rebuild(&mut self, fault: StorageFault) {
+        self.take_rest();
+        tracing::warn!(%fault, "a step could not be written; starting over from the store");
         self.runs.abandon_all();
-        self.generation = self.generation.saturating_add(1);
-        self.sessions.end();
-        self.sessions = Sessions::start(&self.runtime, &self.shared, self.generation);
+        self.start_sessions().end();
         self.stale = Some(fault);
         self.revive();
+    }
+
+    /// Starts sessions afresh and returns those before; nothing that was begun by now reaches
+    /// the machine any more.
+    fn start_sessions(&mut self) -> Sessions {
+        self.words.clear();
+        self.generation = self.generation.saturating_add(1);
+        let fresh = Sessions::start(&self.runtime, &self.shared, self.generation);
+        std::mem::replace(&mut self.sessions, fresh)
     }
 
     /// Builds the machine anew if the one there is ahead of the store.
@@ -377,22 +441,47 @@ impl Actor {
         match self.group.restore(self.clock.now_ms()) {
             Ok(()) => {
                 self.stale = None;
-                self.group
-                    .device
-                    .handle_handler_set(self.shared.handler().is_some());
-                self.shared
-                    .set_view(View::of(&self.group.device, self.relay.clone()));
+                let has_handler = self.shared.handler().is_some();
+                self.group.device.handle_handler_set(has_handler);
+                self.show();
+                // The sessions are gone, and so may be an open window: no step says so.
+                let connection = self.group.device.connection();
+                let notices = &self.shared.notices;
+                notices.tell(Event::ConnectionChanged(connection));
+                notices.tell(Event::PairingChanged);
             }
-            Err(fault) => self.stale = Some(fault),
+            Err(fault) => {
+                self.stale = Some(fault);
+                if !self.rests() {
+                    self.take_rest();
+                }
+            }
         }
+    }
+
+    /// Begins a rest that is longer than the one before.
+    fn take_rest(&mut self) {
+        let failures = self.rest.map_or(0, |rest| rest.failures);
+        let pause = REST_FIRST_MS
+            .saturating_mul(1 << failures.min(10))
+            .min(REST_MAX_MS);
+        self.rest = Some(Rest {
+            until_ms: self.clock.now_ms().saturating_add(pause),
+            failures: failures.saturating_add(1),
+        });
+    }
+
+    fn rests(&self) -> bool {
+        let now_ms = self.clock.now_ms();
+        self.rest.is_some_and(|rest| rest.lasts(now_ms))
     }
 
     /// How long to wait for an input.
     fn patience(&self) -> Duration {
         let now_ms = self.clock.now_ms();
         let due = match self.rest {
-            Some(rest) => Some(rest.until_ms),
-            None => self.group.device.next_wakeup(),
+            Some(rest) if rest.lasts(now_ms) => Some(rest.until_ms),
+            _ => self.group.device.next_wakeup(),
         };
         // Never zero: a clock that stands still must not make this thread spin.
         let wait = due.map(|due| Duration::from_millis(due.saturating_sub(now_ms).max(1)));
@@ -427,6 +516,18 @@ impl Rest {
     /// Whether it isn't over. A clock that was set back must not make it longer.
     const fn lasts(self, now_ms: u64) -> bool {
         now_ms < self.until_ms && self.until_ms - now_ms <= REST_MAX_MS
+    }
+}
+
+fn words_of(request: &WordsRequest) -> Option<[String; 4]> {
+    match pairing_words(&request.admitter, &request.joiner, &request.secret) {
+        Ok(words) => Some(words.as_array().map(str::to_owned)),
+        Err(error) => {
+            // Too little memory at the moment: trying at once would be no better.
+            tracing::error!(%error, "no pairing words");
+            std::thread::sleep(WORDS_PAUSE);
+            None
+        }
     }
 }
 

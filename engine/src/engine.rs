@@ -205,7 +205,7 @@ impl Engine {
         self.actor.set_relay(relay).await
     }
 
-    /// Connects now instead of after the current delay.
+    /// Connects now instead of after the current delay, and tries to send what waits.
     pub fn reconnect(&self) {
         self.actor.reconnect();
     }
@@ -487,18 +487,19 @@ impl Engine {
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn dismiss_issue(&self, id: u64) -> Result<(), EngineError> {
         self.actor
-            .query(move |store, _| store.remove_issue(id))
+            .change_store(move |store| store.remove_issue(id))
             .await
     }
 
-    /// Everything up to `position` has been read. Never goes back.
+    /// Everything up to `position` has been read. Never goes back, and never beyond the last
+    /// message there is.
     ///
     /// # Errors
     ///
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn mark_read(&self, position: u64) -> Result<(), EngineError> {
         self.actor
-            .query(move |store, _| store.mark_read(position))
+            .change_store(move |store| store.mark_read(position))
             .await
     }
 

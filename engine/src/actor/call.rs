@@ -14,10 +14,11 @@ use crate::core::error::{EngineError, StorageFault};
 use crate::core::issue::{DeliveryIssue, HandlerError};
 use crate::core::message::Message;
 use crate::core::status::ConnectFailure;
-use crate::core::step::{HandlerRun, WordsTarget};
+use crate::core::step::{HandlerRun, WordsRequest};
 use crate::engine::BoxFuture;
 use crate::notices::Notices;
 use crate::session::Report;
+use crate::session::backoff::Failures;
 use crate::session::push::PushFailure;
 use crate::store::Store;
 use crate::subscription::Subscription;
@@ -32,14 +33,14 @@ pub(super) type Answer = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
 /// Runs a call on the machine.
 pub(super) type Call = Box<dyn FnOnce(&mut Device, u64, &mut OsRng) -> Answer + Send>;
 
-/// Asks something of the committed state.
+/// Works on the committed state, without the machine.
 pub(super) type Query = Box<dyn FnOnce(&Store, &Device) + Send>;
 
 /// What the actor can be given.
 pub(super) enum Input {
     /// A call on the machine.
     Call(Call),
-    /// A question to the store.
+    /// Something for the store alone.
     Query(Query),
     /// Another relay.
     SetRelay(RelayAddress, Answer),
@@ -53,11 +54,11 @@ pub(super) enum Input {
         run: HandlerRun,
         outcome: Result<(), HandlerError>,
     },
-    /// Pairing words were computed.
+    /// Pairing words were computed, or couldn't be.
     Words {
         generation: u64,
-        target: WordsTarget,
-        words: [String; 4],
+        request: WordsRequest,
+        words: Option<[String; 4]>,
     },
     /// A session has something to say.
     Session { generation: u64, report: Report },
@@ -79,6 +80,8 @@ pub(crate) struct Shared {
     is_closed: AtomicBool,
     pub(super) notices: Notices,
     pub(super) push_failure: PushFailure,
+    /// Of the Receive Session; a new machine goes on with them.
+    pub(super) receive_failures: Failures,
 }
 
 impl Shared {
@@ -90,6 +93,7 @@ impl Shared {
             is_closed: AtomicBool::new(false),
             notices,
             push_failure: PushFailure::default(),
+            receive_failures: Failures::default(),
         }
     }
 
@@ -188,7 +192,7 @@ impl ActorHandle {
         .await
     }
 
-    /// Asks something of the committed state.
+    /// Asks something of the committed state. Writes nothing that the machine reads.
     pub(crate) async fn query<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&Store, &Device) -> Result<T, StorageFault> + Send + 'static,
@@ -202,6 +206,14 @@ impl ActorHandle {
             Ok(result) => result.map_err(EngineError::Storage),
             Err(_) => Err(EngineError::Closed),
         }
+    }
+
+    /// Changes what stands in the store alone: the machine never reads it. Durable on return.
+    pub(crate) async fn change_store(
+        &self,
+        run: impl FnOnce(&Store) -> Result<(), StorageFault> + Send + 'static,
+    ) -> Result<(), EngineError> {
+        self.query(move |store, _| run(store)).await
     }
 
     /// Changes the relay.

@@ -140,14 +140,16 @@ impl Group {
         applied
     }
 
-    /// Builds the machine anew from the store.
+    /// Builds the machine anew from the store; what is in memory only is taken over.
     pub(super) fn restore(&mut self, now_ms: u64) -> Result<(), StorageFault> {
         let secrets = self
             .keys
             .identity(&self.identity)
             .ok_or(StorageFault::Damaged)?;
         let secrets = secrets.secrets.clone();
-        self.device = build(&self.store, secrets, &self.name, self.settings, now_ms)?;
+        let mut device = build(&self.store, secrets, &self.name, self.settings, now_ms)?;
+        device.take_over(&mut self.device);
+        self.device = device;
         Ok(())
     }
 }

@@ -18,8 +18,8 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Starts a run and reports its outcome as an input. Without a handler nothing starts:
-    /// the machine hears of that in its own input.
+    /// Starts a run and reports its outcome as an input. False without a handler: nothing
+    /// started then.
     pub(super) fn start(
         &mut self,
         runtime: &Handle,
@@ -27,9 +27,9 @@ impl Runs {
         generation: u64,
         run: HandlerRun,
         message: Message,
-    ) {
+    ) -> bool {
         let Some(handler) = shared.handler() else {
-            return;
+            return false;
         };
         let task = runtime.spawn(async move { call(handler, message).await });
         self.running.insert(run, task.abort_handle());
@@ -46,6 +46,7 @@ impl Runs {
                 outcome,
             });
         });
+        true
     }
 
     /// Takes a finished run off the list; false if it was abandoned.

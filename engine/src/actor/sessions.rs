@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sealpost_protocol::address::RelayAddress;
-use sealpost_protocol::key::NoisePublic;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{Notify, watch};
@@ -19,14 +18,16 @@ use crate::session::receive::{ReceiveOrder, Receiver};
 use crate::session::timing::Timing;
 use crate::session::{QueuePlace, ReceiveGoal, Reporter, Route};
 
-/// Both sessions of one machine.
+/// Both sessions of one machine under one identity: another one gets sessions of its own, so
+/// that they never share a connection and nothing of one reaches the other.
 pub(super) struct Sessions {
     goals: watch::Sender<ReceiveGoal>,
     orders: UnboundedSender<ReceiveOrder>,
     relays: watch::Sender<Option<RelayAddress>>,
     pushes: UnboundedSender<Push>,
     hurry: Arc<Notify>,
-    tasks: [AbortHandle; 2],
+    receiver: Option<AbortHandle>,
+    pusher: AbortHandle,
     /// The Receive Session that is up.
     receiving: Option<SessionId>,
     /// Places of the blobs that the machine hasn't decided, in the order of delivery.
@@ -39,7 +40,6 @@ pub(super) struct Sessions {
 struct Aim {
     wants_receive: bool,
     relay: Option<RelayAddress>,
-    device: NoisePublic,
 }
 
 impl Sessions {
@@ -57,6 +57,7 @@ impl Sessions {
             goals: goals_of,
             orders: orders_of,
             hurry: Arc::clone(&hurry),
+            failures: shared.receive_failures.clone(),
             report: Arc::clone(&report),
             timing: Timing::default(),
         };
@@ -68,10 +69,8 @@ impl Sessions {
             failure,
             timing: Timing::default(),
         };
-        let tasks = [
-            runtime.spawn(receiver.run()).abort_handle(),
-            runtime.spawn(pusher.run()).abort_handle(),
-        ];
+        let receiver = Some(runtime.spawn(receiver.run()).abort_handle());
+        let pusher = runtime.spawn(pusher.run()).abort_handle();
         let places = VecDeque::new();
         Self {
             goals,
@@ -79,7 +78,8 @@ impl Sessions {
             relays,
             pushes,
             hurry,
-            tasks,
+            receiver,
+            pusher,
             receiving: None,
             places,
             aim: None,
@@ -91,7 +91,6 @@ impl Sessions {
         let aim = Aim {
             wants_receive: device.wants_receive_session(),
             relay: relay.cloned(),
-            device: device.keys().noise,
         };
         if self.aim.as_ref() == Some(&aim) {
             return;
@@ -105,9 +104,8 @@ impl Sessions {
             })),
         };
         self.goals.send_replace(goal);
-        // A push session goes on while relay and identity stay, whatever becomes of receiving:
-        // a new identity must not share a connection with the old one.
-        let is_same = |last: &Aim| last.relay == aim.relay && last.device == aim.device;
+        // A push session goes on while the relay stays, whatever becomes of receiving.
+        let is_same = |last: &Aim| last.relay == aim.relay;
         if !self.aim.as_ref().is_some_and(is_same) {
             self.relays.send_replace(aim.relay.clone());
         }
@@ -158,12 +156,21 @@ impl Sessions {
         self.places.drain(..decided);
     }
 
+    /// Ends both, once the acknowledgements that wait are written. What they still report is
+    /// of an earlier machine.
+    pub(super) fn retire(mut self) {
+        self.goals.send_replace(ReceiveGoal::Idle(None));
+        // It goes by itself when it finds that nobody gives it goals any more.
+        drop(self.receiver.take());
+    }
+
     /// Ends both.
     pub(super) fn end(&mut self) {
         self.places.clear();
-        for task in &self.tasks {
-            task.abort();
+        if let Some(receiver) = &self.receiver {
+            receiver.abort();
         }
+        self.pusher.abort();
     }
 }
 

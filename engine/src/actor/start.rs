@@ -1,5 +1,6 @@
 //! Starts the actor of a group.
 
+use std::collections::VecDeque;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, mpsc::Receiver};
 use std::thread;
@@ -13,7 +14,7 @@ use super::group::Group;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::view::View;
-use super::{Actor, Sleep};
+use super::{Actor, Sleep, words_of};
 use crate::core::error::StorageFault;
 use crate::engine::{OpenError, OpenOptions};
 use crate::notices::Notices;
@@ -44,7 +45,7 @@ pub(crate) async fn start(options: OpenOptions) -> Result<ActorHandle, OpenError
 }
 
 impl Actor {
-    fn build(
+    pub(super) fn build(
         options: OpenOptions,
         runtime: Handle,
         inputs: Sender<Input>,
@@ -70,6 +71,9 @@ impl Actor {
             generation: 0,
             rest: None,
             sleep: Sleep::new(Instant::now(), now_ms),
+            words: VecDeque::new(),
+            is_computing: false,
+            compute: words_of,
             stale: None,
         })
     }

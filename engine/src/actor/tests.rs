@@ -354,3 +354,174 @@ async fn the_clock_is_asked_when_the_actor_is_woken() {
         Ok(false)
     );
 }
+
+/// An actor without a thread of its own.
+fn still_actor(home: &Home) -> Actor {
+    let (inputs, inputs_of) = mpsc::channel();
+    let mut actor = Actor::build(options(home), Handle::current(), inputs, inputs_of).unwrap();
+    actor.settle(Vec::new());
+    actor
+}
+
+fn label_call(label: &'static str) -> (Input, Receiver<Result<(), EngineError>>) {
+    let (answered, answer) = mpsc::channel();
+    let call = Input::Call(Box::new(move |device, _, _| {
+        device.handle_label(label);
+        Box::new(move |committed| answered.send(committed).unwrap())
+    }));
+    (call, answer)
+}
+
+#[tokio::test]
+async fn a_store_that_can_not_be_read_is_asked_at_growing_intervals_and_for_a_call() {
+    let home = Home::new();
+    let mut actor = still_actor(&home);
+    actor.group.store.hide_tables(true);
+    actor.rebuild(StorageFault::Unavailable);
+    for pause_s in [1, 2, 4, 8] {
+        let rest = actor.rest;
+        let pause = Duration::from_secs(pause_s);
+        assert_eq!(actor.patience(), pause);
+        for _ in 0..3 {
+            assert!(actor.turn(None).is_none());
+        }
+        assert!(actor.stale.is_some());
+        assert_eq!(actor.rest, rest, "nothing is tried meanwhile");
+        home.clock.advance(pause_s * 1_000);
+        actor.turn(None);
+        assert_ne!(actor.rest, rest);
+    }
+    let (call, answer) = label_call("refused");
+    actor.turn(Some(call));
+    let refused = answer.recv_timeout(SOON).unwrap();
+    assert!(matches!(refused, Err(EngineError::Storage(_))));
+    actor.group.store.hide_tables(false);
+    let (call, answer) = label_call("taken");
+    actor.turn(Some(call));
+    assert_eq!(answer.recv_timeout(SOON).unwrap(), Ok(()));
+    assert_eq!((actor.rest, actor.stale), (None, None));
+}
+
+#[tokio::test]
+async fn only_a_step_that_wrote_something_ends_the_row_of_failures() {
+    let home = Home::new();
+    let mut actor = still_actor(&home);
+    for failures in 1..4 {
+        actor.rebuild(StorageFault::Full);
+        assert_eq!(actor.rest.map(|rest| rest.failures), Some(failures));
+        home.clock.advance(REST_MAX_MS);
+        // A sweep that finds nothing, and an empty step.
+        for _ in 0..2 {
+            actor.turn(None);
+        }
+        assert!(actor.stale.is_none());
+        assert!(!actor.rests());
+        assert_eq!(actor.rest.map(|rest| rest.failures), Some(failures));
+        assert!(actor.patience() > Duration::from_secs(1), "no spinning");
+    }
+    let (call, answer) = label_call("written");
+    actor.turn(Some(call));
+    assert_eq!(answer.recv_timeout(SOON).unwrap(), Ok(()));
+    assert_eq!(actor.rest, None);
+}
+
+#[tokio::test]
+async fn a_rebuilt_machine_keeps_the_open_window_and_says_what_changed() {
+    let home = Home::new();
+    let mut actor = still_actor(&home);
+    let now_ms = home.clock.now_ms();
+    let window = |actor: &Actor| {
+        let window = actor.group.device.pairing().window?;
+        Some(window.token.to_text())
+    };
+    actor
+        .group
+        .device
+        .handle_start_pairing(now_ms, &mut OsRng)
+        .unwrap();
+    actor.group.device.handle_connection(Connection::Connected);
+    actor.settle(Vec::new());
+    let before = window(&actor);
+    assert!(before.is_some());
+    let (told, tells) = mpsc::channel();
+    let listener = move |event| drop(told.send(event));
+    let _subscription = actor.shared.notices.listen(listener);
+    actor.rebuild(StorageFault::Full);
+    assert_eq!(window(&actor), before);
+    let is_told = |wanted: fn(&Event) -> bool| {
+        std::iter::from_fn(|| tells.recv_timeout(SOON).ok()).any(|event| wanted(&event))
+    };
+    assert!(is_told(|event| matches!(
+        event,
+        Event::ConnectionChanged(Connection::Disconnected(None))
+    )));
+    assert!(is_told(|event| matches!(event, Event::PairingChanged)));
+}
+
+#[tokio::test]
+async fn what_the_sessions_of_an_old_identity_say_is_not_of_the_new_one() {
+    let home = Home::new();
+    let mut actor = still_actor(&home);
+    let mut post = crate::core::rig::Post::group(2);
+    actor.group.device = post.rigs.remove(0).device;
+    let (before, old) = (actor.group.device.keys(), actor.generation);
+    actor.group.device.handle_destroy(NOW_MS).unwrap();
+    actor.group.device.handle_forget().unwrap();
+    actor.settle(Vec::new());
+    assert_ne!(actor.group.device.keys(), before);
+    actor.turn(Some(Input::Session {
+        generation: old,
+        report: Report::BadFrame,
+    }));
+    assert_eq!(actor.group.store.issues(9).unwrap(), Vec::new());
+    assert!(actor.generation > old);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_are_computed_one_at_a_time_and_again_after_a_failure() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static RUNNING: AtomicUsize = AtomicUsize::new(0);
+    static BEGUN: AtomicUsize = AtomicUsize::new(0);
+
+    fn compute(_: &WordsRequest) -> Option<[String; 4]> {
+        assert_eq!(RUNNING.fetch_add(1, Ordering::SeqCst), 0, "one at a time");
+        let begun = BEGUN.fetch_add(1, Ordering::SeqCst);
+        std::thread::yield_now();
+        RUNNING.fetch_sub(1, Ordering::SeqCst);
+        (begun > 2).then(|| ["a", "b", "c", "d"].map(str::to_owned))
+    }
+
+    let home = Home::new();
+    let mut actor = still_actor(&home);
+    actor.compute = compute;
+    let other = sealpost_protocol::key::DeviceSecrets::generate(&mut OsRng).keys();
+    let secret = sealpost_protocol::token::PairingSecret::generate(&mut OsRng);
+    let token = sealpost_protocol::token::PairingToken::new(other, secret.clone());
+    let device = &mut actor.group.device;
+    device.handle_join(&token, NOW_MS).unwrap();
+    actor.settle(Vec::new());
+    // Of no use to anybody: computed, and not again.
+    let effects = (7..12).map(|number| {
+        Effect::ComputeWords(WordsRequest {
+            target: crate::core::step::WordsTarget::Join(number),
+            admitter: other,
+            joiner: other,
+            secret: secret.clone(),
+        })
+    });
+    let step = Step {
+        changes: Vec::new(),
+        effects: effects.collect(),
+    };
+    actor.carry_out(step, &Applied::default());
+    let has_words = |actor: &Actor| {
+        let join = actor.group.device.pairing().join;
+        join.is_some_and(|join| join.words.is_some())
+    };
+    while !has_words(&actor) || actor.is_computing {
+        let input = actor.inputs.recv_timeout(SOON).unwrap();
+        actor.turn(Some(input));
+    }
+    assert_eq!(BEGUN.load(Ordering::SeqCst), 7);
+}

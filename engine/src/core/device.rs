@@ -38,7 +38,7 @@ use super::pairing::Pairing;
 use super::status::{Connection, Phase, Status, StatusReason};
 use super::step::{
     BufferedManifest, Change, Effect, HandlerRun, Lookup, PushId, PushOutcome, SessionId, Snapshot,
-    Step,
+    Step, WordsTarget,
 };
 use super::timing;
 
@@ -169,9 +169,29 @@ impl Device {
         Ok(device)
     }
 
-    /// A message handler was set, or cancelled.
+    /// Takes over what no store holds from the machine that this one replaces: the open
+    /// pairing window, unless it is another identity's or the phase has none.
+    pub fn take_over(&mut self, last: &mut Self) {
+        let has_window = matches!(self.phase, Phase::NotJoined | Phase::Member);
+        let keys = self.keys;
+        let wanted = self
+            .pairing
+            .take_over(&mut last.pairing, |of| has_window && of == keys);
+        self.step
+            .effects
+            .extend(wanted.into_iter().map(Effect::ComputeWords));
+    }
+
+    /// A message handler was set, or cancelled. A run that has begun goes to its end.
     pub fn handle_handler_set(&mut self, is_set: bool) {
         self.has_handler = is_set;
+    }
+
+    /// A run couldn't start, because the handler was cancelled in between. It starts once
+    /// there is one again, which [`Device::handle_handler_set`] says.
+    pub fn handle_handler_missing(&mut self, run: HandlerRun) {
+        self.has_handler = false;
+        self.inbox.handle_missing_handler(run);
     }
 
     /// Takes the group's local name, cleaned; none where nothing visible is left of it.
@@ -183,6 +203,11 @@ impl Device {
         self.set_label(label);
     }
 
+    /// The person wants everything to be tried now.
+    pub fn handle_reconnect(&mut self) {
+        self.outbox.clear_backoff();
+    }
+
     /// The shell dials, waits, or gave up; for a session that is up there is
     /// [`Device::handle_session_started`].
     pub fn handle_connection(&mut self, connection: Connection) {
@@ -191,7 +216,7 @@ impl Device {
 
     /// A Receive Session is up: every push may be tried at once.
     pub fn handle_session_started(&mut self, session: SessionId) {
-        self.inbox.start_session(session, &mut self.step);
+        self.inbox.start_session(session);
         self.held.end_session();
         self.outbox.clear_backoff();
         self.set_connection(Connection::Connected);
@@ -199,7 +224,7 @@ impl Device {
 
     /// A Receive Session ended, for this reason or none.
     pub fn handle_session_ended(&mut self, session: SessionId, connection: Connection) {
-        self.inbox.end_session(session, &mut self.step);
+        self.inbox.end_session(session);
         if !self.inbox.is_up() {
             self.held.end_session();
             self.set_connection(connection);
@@ -208,7 +233,8 @@ impl Device {
 
     /// The relay delivered a blob.
     pub fn handle_deliver(&mut self, session: SessionId, blob: u64, envelope: Vec<u8>) {
-        self.inbox.add(inbox::BlobRef { session, blob }, envelope);
+        let at = inbox::BlobRef { session, blob };
+        self.inbox.add(at, envelope, &self.secrets, &mut self.step);
     }
 
     /// The relay sent a frame that has no place in a Receive Session; the shell closes it.
@@ -244,7 +270,9 @@ impl Device {
 
     /// Time passed. Due at [`Device::next_wakeup`], harmless at any other time.
     pub fn handle_wakeup(&mut self, now_ms: u64, rng: &mut impl CryptoRngCore) {
-        self.inbox.handle_wakeup(now_ms, &mut self.step);
+        if self.has_handler {
+            self.inbox.handle_wakeup(now_ms, &mut self.step);
+        }
         self.fire_membership_timer(now_ms, rng);
         let is_sweep_due = now_ms >= self.next_sweep_ms
             || self.next_sweep_ms.saturating_sub(now_ms) > timing::SWEEP_INTERVAL_MS;
@@ -295,7 +323,7 @@ impl Device {
             .and_then(Membership::next_timer);
         [
             self.outbox.next_wakeup(|to| self.holds_sync(to)),
-            self.inbox.next_wakeup(),
+            self.inbox.next_wakeup().filter(|_| self.has_handler),
             membership,
             Some(self.next_sweep_ms),
         ]
@@ -351,6 +379,12 @@ impl Device {
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
+    }
+
+    /// Whether words are still of use.
+    #[must_use]
+    pub fn wants_words(&self, target: WordsTarget) -> bool {
+        self.pairing.wants_words(target)
     }
 
     /// What pairing looks like.

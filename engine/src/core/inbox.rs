@@ -7,8 +7,10 @@
 //! Invariants:
 //! - a blob is decided only after everything before it in its session is;
 //! - every decided blob is acknowledged or held, after the commit that says which;
-//! - a session that ends takes its blobs and the run of its handler with it (amendment 8):
-//!   the relay delivers them again;
+//! - a session that ends takes its blobs with it, for the relay delivers them again, but not
+//!   the run of the handler: one that ends well afterwards is recorded all the same, and the
+//!   blob that comes again is a duplicate;
+//! - a run is abandoned only when its message is delivered again meanwhile (amendment 8);
 //! - a message whose handler ended well, or gave up, is recorded before its blob is
 //!   acknowledged, and never handed to the handler again while a copy of it could pass the
 //!   Replay Window.
@@ -54,7 +56,8 @@ pub(super) struct BlobRef {
 /// A message at its handler.
 struct Running {
     run: HandlerRun,
-    at: BlobRef,
+    /// Where it is acknowledged; `None` once the session that delivered it is over.
+    at: Option<BlobRef>,
     message: Message,
     attempts: u32,
     /// Set between two attempts.
@@ -74,7 +77,8 @@ pub(super) enum Reading {
 /// A message whose handler is done with it.
 pub(super) struct Handled {
     pub(super) message: Message,
-    pub(super) at: BlobRef,
+    /// Where it is acknowledged, if the session that delivered it is still up.
+    pub(super) at: Option<BlobRef>,
     /// The last error, if the handler gave up.
     pub(super) gave_up: Option<HandlerError>,
 }
@@ -96,6 +100,15 @@ pub(super) fn read(envelope: &[u8], secrets: &DeviceSecrets, now_ms: u64) -> Rea
     Reading::Opened(opened)
 }
 
+/// The id of the message in an envelope, if there is one that can be opened.
+fn message_id(envelope: &[u8], secrets: &DeviceSecrets) -> Option<MessageId> {
+    let Ok(Received::Current(sealed)) = Received::decode(envelope) else {
+        return None;
+    };
+    let opened = sealed.open(&secrets.noise).ok()?;
+    Some(opened.message_id())
+}
+
 /// Until when the record of a handled message is needed: as long as a copy could still pass
 /// the Replay Window.
 pub(super) fn keep_until_ms(handled_at_ms: u64, timestamp_ms: u64) -> u64 {
@@ -106,42 +119,71 @@ pub(super) fn keep_until_ms(handled_at_ms: u64, timestamp_ms: u64) -> u64 {
 
 impl Inbox {
     /// A session came up; one before it is over.
-    pub(super) fn start_session(&mut self, session: SessionId, step: &mut Step) {
-        self.end_any_session(step);
+    pub(super) fn start_session(&mut self, session: SessionId) {
+        self.end_any_session();
         self.session = Some(session);
     }
 
     /// The session ended, if it is the one that is up.
-    pub(super) fn end_session(&mut self, session: SessionId, step: &mut Step) {
+    pub(super) fn end_session(&mut self, session: SessionId) {
         if self.session == Some(session) {
-            self.end_any_session(step);
+            self.end_any_session();
         }
     }
 
-    /// Whatever session is up is over for the inbox.
-    pub(super) fn end_any_session(&mut self, step: &mut Step) {
+    /// Whatever session is up is over for the inbox. The message at the handler stays there.
+    pub(super) fn end_any_session(&mut self) {
         self.session = None;
         self.waiting.clear();
-        if let Some(running) = self.running.take()
-            && running.retry_at_ms.is_none()
-        {
-            step.effects.push(Effect::AbandonHandler(running.run));
+        if let Some(running) = &mut self.running {
+            running.at = None;
         }
     }
 
     /// Something couldn't be decided: the session ends so that nothing overtakes it.
     pub(super) fn restart_session(&mut self, step: &mut Step) {
         if let Some(session) = self.session {
-            self.end_any_session(step);
+            self.end_any_session();
             step.effects.push(Effect::RestartSession(session));
         }
     }
 
     /// Queues a delivered blob. One of a session that isn't up is dropped: it comes again.
-    pub(super) fn add(&mut self, at: BlobRef, envelope: Vec<u8>) {
-        if self.session == Some(at.session) {
+    pub(super) fn add(
+        &mut self,
+        at: BlobRef,
+        envelope: Vec<u8>,
+        secrets: &DeviceSecrets,
+        step: &mut Step,
+    ) {
+        if self.session == Some(at.session) && !self.meet_again(at, &envelope, secrets, step) {
             self.waiting.push_back(Blob { at, envelope });
         }
+    }
+
+    /// Whether the blob is the message at the handler, delivered again after its session
+    /// ended, and is waited for there. A run that goes on since then is taken to hang: it is
+    /// abandoned, and the blob starts a new one.
+    fn meet_again(
+        &mut self,
+        at: BlobRef,
+        envelope: &[u8],
+        secrets: &DeviceSecrets,
+        step: &mut Step,
+    ) -> bool {
+        let Some(running) = self.running.as_mut().filter(|running| running.at.is_none()) else {
+            return false;
+        };
+        if message_id(envelope, secrets) != Some(running.message.id) {
+            return false;
+        }
+        if running.retry_at_ms.is_some() {
+            running.at = Some(at);
+            return true;
+        }
+        step.effects.push(Effect::AbandonHandler(running.run));
+        self.running = None;
+        false
     }
 
     /// Takes the next blob, unless a message is at the handler.
@@ -162,7 +204,7 @@ impl Inbox {
         });
         self.running = Some(Running {
             run,
-            at,
+            at: Some(at),
             message,
             attempts: 1,
             retry_at_ms: None,
@@ -192,6 +234,15 @@ impl Inbox {
             at,
             gave_up: outcome.err(),
         })
+    }
+
+    /// There was no handler to start a run on: it starts with the next one.
+    pub(super) fn handle_missing_handler(&mut self, run: HandlerRun) {
+        let waits = |running: &&mut Running| running.run == run && running.retry_at_ms.is_none();
+        if let Some(running) = self.running.as_mut().filter(waits) {
+            running.attempts = running.attempts.saturating_sub(1);
+            running.retry_at_ms = Some(0);
+        }
     }
 
     /// Runs the handler again if its delay is over.
@@ -225,7 +276,9 @@ impl Inbox {
             if running.retry_at_ms.is_none() {
                 step.effects.push(Effect::AbandonHandler(running.run));
             }
-            acknowledge(running.at, step);
+            if let Some(at) = running.at {
+                acknowledge(at, step);
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! Pairing: the window of the side that admits, and the join of the side that asks.
 //!
 //! Owns the pairing secrets, the requests and the words on both sides. Never issues a
-//! manifest, never queues a message. The window is memory only: a restart closes it and
-//! spends its secret. A join survives restarts.
+//! manifest, never queues a message. The window is memory only: a restart of the
+//! program closes it and spends its secret. A join survives restarts.
 //!
 //! Invariants:
 //! - a secret is good for one accept: accepting, cancelling, joining and opening another
@@ -76,6 +76,43 @@ impl Pairing {
         pairing
     }
 
+    /// Takes over the window of the machine before, if it `fits` by its owner's keys, and
+    /// goes on with its numbers. Returns the words to compute for requests that lack them.
+    pub(super) fn take_over(
+        &mut self,
+        last: &mut Self,
+        fits: impl Fn(DeviceKeys) -> bool,
+    ) -> Vec<WordsRequest> {
+        self.last_request = last.last_request;
+        self.window = last
+            .window
+            .take()
+            .filter(|window| self.join.is_none() && fits(window.token.keys()));
+        let Some(window) = &self.window else {
+            return Vec::new();
+        };
+        let lacks = |request: &&Request| request.words.is_none() && !request.is_dismissed;
+        let open = window.requests.iter().map(|(id, request)| (*id, request));
+        open.filter(|(_, request)| lacks(request))
+            .map(|(id, request)| window.words_of(id, request.keys))
+            .collect()
+    }
+
+    /// Whether words for this target are still of use.
+    pub(super) fn wants_words(&self, target: WordsTarget) -> bool {
+        match target {
+            WordsTarget::Request(id) => self
+                .window
+                .as_ref()
+                .and_then(|window| window.requests.get(&id))
+                .is_some_and(|request| request.words.is_none() && !request.is_dismissed),
+            WordsTarget::Join(number) => self
+                .join
+                .as_ref()
+                .is_some_and(|join| join.number == number && join.words.is_none()),
+        }
+    }
+
     /// Opens a window under a new secret; one that was open is closed.
     pub(super) fn open(
         &mut self,
@@ -125,12 +162,7 @@ impl Pairing {
         }
         self.last_request = self.last_request.saturating_add(1);
         let id = JoinRequestId(self.last_request);
-        let words = WordsRequest {
-            target: WordsTarget::Request(id),
-            admitter,
-            joiner: body.keys,
-            secret: window.token.secret().clone(),
-        };
+        let words = window.words_of(id, body.keys);
         let request = Request {
             keys: body.keys,
             name: body.name,
@@ -248,6 +280,17 @@ impl Pairing {
                 words: join.words.clone(),
                 confirmed: join.record.confirmed,
             }),
+        }
+    }
+}
+
+impl Window {
+    fn words_of(&self, id: JoinRequestId, joiner: DeviceKeys) -> WordsRequest {
+        WordsRequest {
+            target: WordsTarget::Request(id),
+            admitter: self.token.keys(),
+            joiner,
+            secret: self.token.secret().clone(),
         }
     }
 }

@@ -41,6 +41,13 @@ impl Step {
     pub const fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.effects.is_empty()
     }
+
+    /// Whether the identity changes, and with it the sessions.
+    #[must_use]
+    pub fn restarts_identity(&self) -> bool {
+        let restarts = |effect: &Effect| matches!(effect, Effect::RestartIdentity);
+        self.effects.iter().any(restarts)
+    }
 }
 
 /// One durable write.
@@ -212,7 +219,8 @@ pub enum Effect {
         /// What to handle.
         message: Message,
     },
-    /// Cancel the run, or ignore its result: its session ended (amendment 8).
+    /// Cancel the run, or ignore its result: its group ends, or its message was delivered
+    /// again after the session ended under it (amendment 8).
     AbandonHandler(HandlerRun),
     /// Compute pairing words off this thread (Argon2id, about 0.2 s), then report by
     /// [`super::device::Device::handle_words`].

@@ -27,8 +27,7 @@ pub(crate) async fn dial(
 }
 
 async fn connect(timing: &Timing, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    let found = lookup_host((literal, port)).await;
+    let found = lookup_host((host, port)).await;
     let addresses: Vec<SocketAddr> = found
         .map_err(|_| ConnectFailure::NameNotFound)?
         .take(DIAL_ADDRESSES_MAX)

@@ -95,9 +95,11 @@ impl Pusher {
 
     /// Gives everything that waits the outcome of `fault`: the core decides when again.
     fn fail(&mut self, queue: &mut VecDeque<Push>, fault: SessionFault) {
-        if let SessionFault::Failed(failure) = fault {
-            self.failure.set(Some(failure));
-        }
+        self.failure.set(match fault {
+            SessionFault::Failed(failure) => Some(failure),
+            // There is a relay; what is wrong with it is a state of the connection.
+            SessionFault::Unsupported { .. } => None,
+        });
         while let Ok(push) = self.pushes.try_recv() {
             queue.push_back(push);
         }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
 
-use super::backoff::Backoff;
+use super::backoff::{Backoff, Failures};
 use super::dial::dial;
 use super::handshake::{Open, open_receive};
 use super::record::RecordReader;
@@ -38,6 +38,7 @@ pub(crate) struct Receiver {
     pub(crate) orders: UnboundedReceiver<ReceiveOrder>,
     /// Notified to connect now instead of after the delay.
     pub(crate) hurry: Arc<Notify>,
+    pub(crate) failures: Failures,
     pub(crate) report: Reporter,
     pub(crate) timing: Timing,
 }
@@ -46,7 +47,7 @@ impl Receiver {
     /// Runs until the actor is gone.
     pub(crate) async fn run(mut self) {
         let mut sessions = 0;
-        let mut backoff = Backoff::new(self.timing);
+        let mut backoff = Backoff::new(self.timing, self.failures.clone());
         let mut last = None;
         loop {
             let goal = self.goals.borrow_and_update().clone();
@@ -54,7 +55,11 @@ impl Receiver {
                 ReceiveGoal::Connect(route) => route,
                 ReceiveGoal::Idle(reason) => {
                     self.tell(Connection::Disconnected(reason));
-                    (backoff, last) = (Backoff::new(self.timing), None);
+                    // Without a reason nothing was decided yet.
+                    if reason.is_some() {
+                        backoff.reset();
+                    }
+                    last = None;
                     if self.wait_for_goal().await.is_err() {
                         return;
                     }
@@ -68,7 +73,8 @@ impl Receiver {
             sessions += 1;
             let Some(end) = self.keep(&route, SessionId(sessions)).await else {
                 // The goal changed: a new one is sought at once.
-                (backoff, last) = (Backoff::new(self.timing), None);
+                backoff.reset();
+                last = None;
                 continue;
             };
             let fault = end.fault;
@@ -111,6 +117,8 @@ impl Receiver {
         tracing::debug!(session = session.0, "receive session up");
         (self.report)(Report::Started(session));
         let ended = tokio::select! {
+            // What is to be acknowledged by now is written before the session ends.
+            biased;
             fault = converse(&timing, open, session, &mut self.orders, &self.report) => Some(fault),
             _ = goals.changed() => None,
         };

@@ -22,6 +22,8 @@ pub(super) const KIND_GROUP_MANIFEST: u8 = 4;
 pub(crate) struct Applied {
     /// The message rows that were really added, with the positions they got.
     pub(crate) stored: Vec<(MessageId, u64)>,
+    /// Whether any row was added, changed or removed.
+    pub(crate) has_written: bool,
 }
 
 impl Store {
@@ -40,12 +42,21 @@ impl Store {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
+        let written = rows_written(&transaction).map_err(fault)?;
         for change in changes {
             write(&transaction, change, identity, &mut applied).map_err(fault)?;
         }
+        applied.has_written = rows_written(&transaction).map_err(fault)? != written;
         transaction.commit().map_err(fault)?;
         Ok(applied)
     }
+}
+
+/// How many rows the connection has written since it was opened.
+fn rows_written(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
+    transaction
+        .prepare_cached("SELECT total_changes()")?
+        .query_row([], |row| row.get(0))
 }
 
 #[expect(

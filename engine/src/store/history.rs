@@ -61,7 +61,8 @@ impl Store {
     pub(crate) fn mark_read(&self, position: u64) -> Result<(), StorageFault> {
         self.connection
             .execute(
-                "UPDATE device SET read_position = ?1 WHERE read_position < ?1",
+                "UPDATE device SET read_position = max(read_position,
+                     min(?1, (SELECT coalesce(max(position), 0) FROM message)))",
                 [integer(position)],
             )
             .map(drop)

@@ -131,6 +131,17 @@ impl Store {
 
 #[cfg(test)]
 impl Store {
+    /// Plays a store that can't be read. `false` ends it.
+    pub(crate) fn hide_tables(&self, is_hidden: bool) {
+        let (from, to) = if is_hidden {
+            ("device", "hidden")
+        } else {
+            ("hidden", "device")
+        };
+        let sql = format!("ALTER TABLE {from} RENAME TO {to}");
+        self.connection.execute_batch(&sql).unwrap();
+    }
+
     /// Plays a full disk: the file may not grow. `false` ends it.
     pub(crate) fn fill_disk(&self, is_full: bool) {
         let pages: i64 = self

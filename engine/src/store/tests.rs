@@ -419,6 +419,11 @@ fn pages_are_in_order_from_both_ends() {
     store.mark_read(4).unwrap();
     store.mark_read(2).unwrap();
     assert_eq!(store.unread().unwrap(), 1, "reading never goes back");
+    store.mark_read(u64::MAX).unwrap();
+    assert_eq!(store.unread().unwrap(), 0);
+    let later = Change::MessageStored(message(6, false, &[]));
+    store.apply(&[later], None).unwrap();
+    assert_eq!(store.unread().unwrap(), 1, "nor beyond the last message");
 }
 
 #[test]

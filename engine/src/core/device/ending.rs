@@ -84,7 +84,7 @@ impl Device {
 
     fn wipe(&mut self, ending: Ending, rng: &mut impl CryptoRngCore) {
         self.outbox.clear();
-        self.inbox.end_any_session(&mut self.step);
+        self.inbox.end_any_session();
         self.held = HeldBlobs::default();
         self.membership = None;
         self.buffered.clear();

@@ -85,7 +85,9 @@ impl Device {
                 recipients: Vec::new(),
             }),
         }
-        acknowledge(at, &mut self.step);
+        if let Some(at) = at {
+            acknowledge(at, &mut self.step);
+        }
     }
 
     /// Takes the name that a member gives the group, while it has none here.

@@ -155,7 +155,6 @@ impl Trial {
 
     fn reconnect(&mut self) {
         self.cursor = 0;
-        self.runs.clear();
         let effects = self.rig.connect();
         self.act(effects);
     }
@@ -172,6 +171,7 @@ impl Trial {
                     self.rig.store.commit(step.changes);
                 }
                 self.rig.restart();
+                self.runs.clear();
                 self.reconnect();
             }
         }

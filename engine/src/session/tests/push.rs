@@ -239,7 +239,11 @@ async fn a_wrong_key_is_told_from_a_relay_that_takes_nobody() {
 #[tokio::test]
 async fn an_unspoken_version_is_no_failed_push() {
     let relay = FakeRelay::new().await;
-    let mut rig = Rig::new(Some(relay.address()), short());
+    let mut rig = Rig::new(None, short());
+    rig.push(0);
+    rig.outcome().await;
+    assert_eq!(rig.failure.last(), Some(ConnectFailure::NoRelay));
+    rig.relays.send_replace(Some(relay.address()));
     rig.push(1);
     let mut raw = Raw::accept(&relay.push).await;
     raw.hello(PUSH_HELLO_BYTES).await;
@@ -249,6 +253,11 @@ async fn an_unspoken_version_is_no_failed_push() {
         .unwrap();
     let unsupported = PushOutcome::VersionUnsupported { min: 4, max: 5 };
     assert_eq!(rig.outcome().await, (1, unsupported));
+    assert_eq!(
+        rig.failure.last(),
+        None,
+        "there is a relay, whatever was before"
+    );
 }
 
 #[tokio::test]

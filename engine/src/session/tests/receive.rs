@@ -4,6 +4,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{Notify, watch};
 
 use super::*;
+use crate::session::backoff::Failures;
 use crate::session::receive::{ReceiveOrder, Receiver};
 
 struct Rig {
@@ -25,6 +26,7 @@ impl Rig {
             goals: goals_of,
             orders: orders_of,
             hurry,
+            failures: Failures::default(),
             report,
             timing,
         };

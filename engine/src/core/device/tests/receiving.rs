@@ -1,12 +1,13 @@
 use sealpost_protocol::envelope::{MessageTag, Sealing, seal};
 use sealpost_protocol::key::DeviceSecrets;
 use sealpost_protocol::limit::{
-    BODY_BYTES_MAX, HELD_BLOBS_MAX, RELAY_LIFE_MS_MAX, REPLAY_WINDOW_MS,
+    BODY_BYTES_MAX, HANDLER_ATTEMPTS_MAX, HELD_BLOBS_MAX, RELAY_LIFE_MS_MAX, REPLAY_WINDOW_MS,
 };
 
 use crate::core::event::Event;
 use crate::core::issue::{DeliveryIssue, HandlerError, Unreadable};
 use crate::core::rig::{Post, Rig, SECOND_MS, acknowledged, issues};
+use crate::core::status::Connection;
 use crate::core::step::{Effect, HandlerRun, SessionId};
 
 const MALFORMED: DeliveryIssue = DeliveryIssue::Unreadable(Unreadable::Malformed);
@@ -202,7 +203,53 @@ fn a_failing_handler_is_tried_five_times_and_then_given_up() {
 }
 
 #[test]
-fn a_session_that_ends_takes_the_handler_run_with_it() {
+fn a_run_that_outlives_its_session_counts_and_its_blob_is_then_a_duplicate() {
+    for is_reconnected_first in [false, true] {
+        let mut post = Post::group(2);
+        let now = post.rigs[1].now_ms;
+        let one = from_peer(&mut post, 1, now, b"1");
+        let two = from_peer(&mut post, 2, now, b"2");
+        let rig = &mut post.rigs[1];
+        let slow = runs(&rig.deliver(&one))[0];
+        rig.deliver(&two);
+        let ended = Connection::Disconnected(None);
+        rig.device.handle_session_ended(rig.session, ended);
+        let mut effects = rig.drain();
+        if is_reconnected_first {
+            effects.extend(rig.connect());
+            // Nothing overtakes it.
+            effects.extend(rig.deliver(&two));
+        }
+        rig.device.handle_handler_outcome(slow, Ok(()), rig.now_ms);
+        let step = rig.take_step();
+        effects.extend(step.effects);
+        rig.store.commit(step.changes);
+        assert!(acknowledged(&effects).is_empty());
+        assert!(
+            !effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::AbandonHandler(_)))
+        );
+        assert_eq!(rig.bodies(), vec![b"1".to_vec()]);
+        if !is_reconnected_first {
+            rig.connect();
+            rig.deliver(&two);
+        }
+        for run in 2..4 {
+            rig.device
+                .handle_handler_outcome(HandlerRun(run), Ok(()), rig.now_ms);
+        }
+        let mut again = rig.drain();
+        again.extend(rig.deliver(&one));
+        assert!(runs(&again).is_empty(), "it ran once");
+        assert!(issues(&again).is_empty());
+        assert_eq!(acknowledged(&again).len(), 2);
+        assert_eq!(rig.bodies(), vec![b"1".to_vec(), b"2".to_vec()]);
+    }
+}
+
+#[test]
+fn a_run_that_hangs_is_abandoned_when_its_message_comes_again() {
     let mut post = Post::group(2);
     let now = post.rigs[1].now_ms;
     let one = from_peer(&mut post, 1, now, b"1");
@@ -210,21 +257,67 @@ fn a_session_that_ends_takes_the_handler_run_with_it() {
     let rig = &mut post.rigs[1];
     let hanging = runs(&rig.deliver(&one))[0];
     rig.deliver(&two);
-    let effects = rig.connect();
-    assert!(effects.iter().any(|effect| matches!(
-        effect,
-        Effect::AbandonHandler(run) if *run == hanging
-    )));
+    let is_abandoned = |effects: &[Effect]| {
+        let of_hanging =
+            |effect: &Effect| matches!(effect, Effect::AbandonHandler(run) if *run == hanging);
+        effects.iter().any(of_hanging)
+    };
+    assert!(!is_abandoned(&rig.connect()));
+    // One that has to wait for it doesn't keep it from being found.
+    assert!(runs(&rig.deliver(&of_version(9, 1))).is_empty());
+    let effects = rig.deliver(&one);
+    assert!(is_abandoned(&effects));
+    let again = runs(&effects)[0];
     rig.device
         .handle_handler_outcome(hanging, Ok(()), rig.now_ms);
     assert!(
         rig.drain().is_empty(),
         "the result of an abandoned run counts for nothing"
     );
-    for envelope in [&one, &two] {
-        rig.receive(envelope);
-    }
+    rig.device.handle_handler_outcome(again, Ok(()), rig.now_ms);
+    rig.drain();
+    rig.receive(&two);
     assert_eq!(rig.bodies(), vec![b"1".to_vec(), b"2".to_vec()]);
+}
+
+#[test]
+fn attempts_are_counted_over_the_end_of_a_session() {
+    let mut post = Post::group(2);
+    let now = post.rigs[1].now_ms;
+    let envelope = from_peer(&mut post, 1, now, b"1");
+    let rig = &mut post.rigs[1];
+    let mut effects = rig.deliver(&envelope);
+    let mut attempts = 0;
+    while let [run] = runs(&effects)[..] {
+        attempts += 1;
+        let failed = Err(HandlerError::new("no"));
+        rig.device.handle_handler_outcome(run, failed, rig.now_ms);
+        effects = rig.drain();
+        rig.connect();
+        effects.extend(rig.deliver(&envelope));
+        effects.extend(rig.advance(10 * SECOND_MS));
+    }
+    assert_eq!(attempts, HANDLER_ATTEMPTS_MAX);
+    // Given up, and the blob that came again is a duplicate.
+    assert_eq!(acknowledged(&effects).len(), 2);
+}
+
+#[test]
+fn a_run_without_a_handler_starts_with_the_next_one() {
+    let mut post = Post::group(2);
+    let now = post.rigs[1].now_ms;
+    let envelope = from_peer(&mut post, 1, now, b"1");
+    let rig = &mut post.rigs[1];
+    let lost = runs(&rig.deliver(&envelope))[0];
+    rig.device.handle_handler_missing(lost);
+    rig.device.handle_handler_set(false);
+    assert!(runs(&rig.advance(SECOND_MS)).is_empty());
+    rig.device.handle_handler_set(true);
+    let again = runs(&rig.advance(0));
+    rig.device
+        .handle_handler_outcome(again[0], Ok(()), rig.now_ms);
+    assert_eq!(acknowledged(&rig.drain()).len(), 1);
+    assert_eq!(rig.bodies(), vec![b"1".to_vec()]);
 }
 
 #[test]
@@ -468,7 +561,7 @@ fn connection_changes_are_told_once() {
     let mut post = Post::group(2);
     post.take_events(1);
     let rig = &mut post.rigs[1];
-    let connection = crate::core::status::Connection::Connecting;
+    let connection = Connection::Connecting;
     rig.device.handle_connection(connection);
     rig.device.handle_connection(connection);
     let told = rig.drain();

@@ -247,6 +247,21 @@ fn a_refused_version_touches_nothing_until_the_relay_is_asked_again() {
 }
 
 #[test]
+fn reconnecting_by_hand_tries_what_waits_at_once() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_send(b"hello".to_vec(), rig.now_ms)
+        .expect("a member");
+    let push = pushes(&rig.drain())[0].id;
+    rig.device
+        .handle_push_outcome(push, PushOutcome::Unanswered, rig.now_ms, &mut rig.rng);
+    assert!(pushes(&rig.drain()).is_empty());
+    rig.device.handle_reconnect();
+    assert_eq!(pushes(&rig.drain()).len(), 1);
+}
+
+#[test]
 fn a_sync_expires_after_thirty_days_and_a_manifest_never() {
     let mut post = Post::group(2);
     post.rigs.truncate(1);
