@@ -231,7 +231,7 @@ async fn open_store(config: &Config) -> Result<SqliteStore, StoreOpenError> {
     };
     let reset = config.reset_store;
     let opening = tokio::task::spawn_blocking(move || SqliteStore::open(&path, settings, reset));
-    opening.await.unwrap_or(Err(StoreOpenError::Damaged))
+    opening.await.unwrap_or(Err(StoreOpenError::Panicked))
 }
 
 fn spawn_until(

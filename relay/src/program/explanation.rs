@@ -162,6 +162,7 @@ impl Explanation {
                 "put the file back from a backup, or move it away and start with an empty store; \
                  messages that waited in it are then lost."
             }
+            StoreOpenError::Panicked => "start it again; if it stays, report it.",
             StoreOpenError::Thread(_) | StoreOpenError::Database(_) => {
                 "start it again; if it stays, move the file away and report the code."
             }

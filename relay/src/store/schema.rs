@@ -87,6 +87,9 @@ pub enum StoreOpenError {
     /// The system gives no thread to write with.
     #[error("the store's thread can't be started ({0})")]
     Thread(io::ErrorKind),
+    /// This program has failed while it opened the store.
+    #[error("this program has failed while it opened the store")]
+    Panicked,
     /// Anything else that SQLite reports, with its extended code.
     #[error("the store can't be opened (code {0})")]
     Database(i32),
@@ -133,7 +136,11 @@ pub(super) fn open(path: &Path, reset: bool) -> Result<(Connection, StoreLock), 
         });
     }
     let connection = connect(path)?;
-    match recorded_version(&connection)? {
+    let recorded = recorded_version(&connection)?;
+    if recorded == Some(0) && !holds_blobs(&connection)? {
+        return Err(StoreOpenError::Foreign);
+    }
+    match recorded {
         Some(version) if version > STORE_VERSION => Err(StoreOpenError::Newer {
             found: version,
             supported: STORE_VERSION,
@@ -162,7 +169,7 @@ pub(super) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Other processes may look into the database for a moment, such as a backup.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Page cache of a reader, negative because SQLite counts KiB that way.
 const READER_CACHE_KIB: i64 = -256;
@@ -246,6 +253,18 @@ fn recorded_version(connection: &Connection) -> rusqlite::Result<Option<u32>> {
         .map(Some)
 }
 
+/// Whether there is a table of blobs, of this release or of those that recorded no version.
+/// Many programs leave both numbers of their files at nought.
+fn holds_blobs(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema AS one WHERE one.type = 'table' AND 3 =
+            (SELECT count(*) FROM pragma_table_info(one.name)
+             WHERE name IN ('recipient', 'envelope', 'expires_at')))",
+        [],
+        |row| row.get(0),
+    )
+}
+
 /// Settings that were measured to be the best ones for this load; see the benchmark.
 fn prepare(mut connection: Connection) -> Result<Connection, StoreOpenError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
@@ -257,6 +276,9 @@ fn prepare(mut connection: Connection) -> Result<Connection, StoreOpenError> {
         return Err(StoreOpenError::NotWritable(io::ErrorKind::Unsupported));
     }
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // Where a sync doesn't reach the disk otherwise, which is on macOS.
+    connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
@@ -338,6 +360,8 @@ mod tests {
         };
         assert_eq!(number("auto_vacuum"), 2, "incremental");
         assert_eq!(number("synchronous"), 2, "full");
+        assert_eq!(number("fullfsync"), 1);
+        assert_eq!(number("checkpoint_fullfsync"), 1);
         assert_eq!(number("page_size"), 4_096);
         assert_eq!(number("wal_autocheckpoint"), 1_000);
         assert_eq!(number("user_version"), 1);
@@ -444,6 +468,43 @@ mod tests {
             .unwrap();
         drop(other);
         assert_eq!(open(&path, true).unwrap_err(), StoreOpenError::Foreign);
+    }
+
+    #[test]
+    fn a_reset_deletes_no_database_of_another_program() {
+        for tables in [
+            "CREATE TABLE notes (recipient, text); CREATE TABLE t (envelope, expires_at)",
+            "CREATE TABLE meta (store_version)",
+            "CREATE VIEW blobs AS SELECT 1 AS recipient, 2 AS envelope, 3 AS expires_at",
+        ] {
+            let (_folder, path) = place();
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            Connection::open(&path)
+                .unwrap()
+                .execute_batch(tables)
+                .unwrap();
+            let before = fs::read(&path).unwrap();
+            for reset in [false, true] {
+                assert_eq!(open(&path, reset).unwrap_err(), StoreOpenError::Foreign);
+            }
+            assert_eq!(fs::read(&path).unwrap(), before, "{tables}");
+        }
+    }
+
+    #[test]
+    fn a_store_of_the_releases_without_versions_can_be_reset() {
+        let (_folder, path) = place();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let old = "CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT,
+            recipient BLOB NOT NULL, envelope BLOB NOT NULL, expires_at INTEGER NOT NULL)";
+        Connection::open(&path).unwrap().execute_batch(old).unwrap();
+        let outdated = StoreOpenError::Outdated {
+            found: 0,
+            supported: 1,
+        };
+        assert_eq!(open(&path, false).unwrap_err(), outdated);
+        let (connection, _lock) = open(&path, true).unwrap();
+        assert_eq!(recorded_version(&connection).unwrap(), Some(1));
     }
 
     #[test]
