@@ -19,7 +19,7 @@ use super::StoreError;
 use super::disk::DiskFloor;
 use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
 use super::inboxes::{Removed, SharedInboxes};
-use super::schema::StoreLock;
+use super::schema::{BUSY_TIMEOUT, StoreLock};
 
 /// Bytes after which a batch is committed even if more is queued.
 const BATCH_BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -29,6 +29,9 @@ const BATCH_WRITES_MAX: usize = 4_096;
 
 /// The longest wait for as many puts as the last batch had.
 const GATHER_MAX: Duration = Duration::from_micros(300);
+
+/// The longest that moving the log waits for readers.
+const CHECKPOINT_PATIENCE: Duration = Duration::from_millis(50);
 
 /// Pages given back to the file system at a time, so that a put never waits for long.
 const VACUUM_PAGES: u32 = 128;
@@ -279,10 +282,17 @@ impl Writer {
         }
     }
 
-    /// Moves the log into the file, so that a full disk has room for deletes again.
+    /// Moves the log into the file, so that a full disk has room for deletes again. Whoever
+    /// reads may keep it from that, and isn't waited for as long as for a commit: pushes queue
+    /// up meanwhile.
     fn free_log(&self) {
-        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-        if let Err(error) = self.connection.query_row(checkpoint, [], |_| Ok(())) {
+        let checkpoint = || {
+            self.connection.busy_timeout(CHECKPOINT_PATIENCE)?;
+            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+            let done = self.connection.query_row(checkpoint, [], |_| Ok(()));
+            self.connection.busy_timeout(BUSY_TIMEOUT).and(done)
+        };
+        if let Err(error) = checkpoint() {
             let error = StoreError::from(error);
             tracing::debug!(%error, "the write-ahead log stays for now");
         }
@@ -482,6 +492,25 @@ mod tests {
             panic!("a batch was expected")
         };
         assert_eq!((batch.inbox.puts.len(), batch.inbox.removed.len()), (1, 1));
+    }
+
+    #[test]
+    fn a_reader_that_stays_does_not_hold_the_writer_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let (mut writer, _orders) = writer(&path);
+        let reader = schema::open_reader(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM meta").unwrap();
+        let (write, _ticket) = put(&writer, 300);
+        writer.commit(batch_of(write));
+        let begin = Instant::now();
+        writer.free_log();
+        assert!(begin.elapsed() < BUSY_TIMEOUT / 2);
+        let patience: u32 = writer
+            .connection
+            .query_row("PRAGMA busy_timeout", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(u128::from(patience), BUSY_TIMEOUT.as_millis());
     }
 
     #[test]
