@@ -66,7 +66,11 @@ impl InboxTable {
         connection: &Connection,
         inboxes: &mut Inboxes,
     ) -> Result<Self, StoreOpenError> {
-        let keys = load_recipients(connection)?;
+        let counted = load_recipients(connection)?;
+        let keys: BTreeMap<i64, NoisePublic> = counted
+            .iter()
+            .map(|(key, recipient)| (recipient.row, *key))
+            .collect();
         let mut recipients = BTreeMap::new();
         let mut statement = connection
             .prepare("SELECT id, recipient, expires_at, length(envelope) FROM blobs ORDER BY id")?;
@@ -87,6 +91,9 @@ impl InboxTable {
             let recipient = recipients.entry(key).or_insert(fresh);
             recipient.add(u64::from(waiting.bytes));
             inboxes.restore(key, waiting);
+        }
+        if recipients != counted {
+            return Err(StoreOpenError::Damaged);
         }
         let Whole(ids_reserved) =
             connection.query_row("SELECT ids_reserved FROM meta", [], |row| row.get(0))?;
@@ -188,11 +195,9 @@ impl InboxTable {
             "INSERT INTO blobs (id, recipient, expires_at, envelope) VALUES (?1, ?2, ?3, ?4)",
         )?;
         for (id, put) in (first_id..).zip(&batch.puts) {
-            let row = recipients
-                .get(&put.recipient)
-                .copied()
-                .flatten()
-                .map_or(0, |one| one.row);
+            // A blob without its recipient would be a damaged store at the next start.
+            let recipient = recipients.get(&put.recipient).copied().flatten();
+            let Recipient { row, .. } = recipient.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
             insert.execute(params![
                 Whole(id),
                 row,
@@ -261,14 +266,21 @@ impl Recipient {
     }
 }
 
-fn load_recipients(connection: &Connection) -> Result<BTreeMap<i64, NoisePublic>, StoreOpenError> {
-    let mut statement = connection.prepare("SELECT id, key FROM recipients")?;
+fn load_recipients(
+    connection: &Connection,
+) -> Result<BTreeMap<NoisePublic, Recipient>, StoreOpenError> {
+    let mut statement = connection.prepare("SELECT id, key, blobs, bytes FROM recipients")?;
     let mut rows = statement.query([])?;
-    let mut keys = BTreeMap::new();
+    let mut recipients = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        keys.insert(row.get(0)?, NoisePublic::from_bytes(row.get(1)?));
+        let recipient = Recipient {
+            row: row.get(0)?,
+            blobs: row.get::<_, Whole>(2)?.0,
+            bytes: row.get::<_, Whole>(3)?.0,
+        };
+        recipients.insert(NoisePublic::from_bytes(row.get(1)?), recipient);
     }
-    Ok(keys)
+    Ok(recipients)
 }
 
 fn write_recipient(
@@ -303,4 +315,71 @@ fn write_recipient(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PutTicket;
+    use super::super::{PutRoom, schema};
+    use super::*;
+    use crate::limits::StoreLimits;
+
+    const ALICE: NoisePublic = NoisePublic::from_bytes([1; 32]);
+
+    /// A store with one blob for Alice, and what is loaded of it after `change`.
+    fn load_after(change: &str) -> Result<InboxTable, StoreOpenError> {
+        let folder = tempfile::tempdir().unwrap();
+        let (connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        let rows = "INSERT INTO recipients VALUES (7, zeroblob(32), 1, 3);
+            INSERT INTO blobs VALUES (1, 7, 10, x'010203');";
+        connection.execute_batch(rows).unwrap();
+        connection.execute_batch(change).unwrap();
+        InboxTable::load(&connection, &mut Inboxes::new(StoreLimits::default()))
+    }
+
+    #[test]
+    fn a_store_whose_counts_are_wrong_is_damaged() {
+        assert!(load_after("").is_ok());
+        for change in [
+            "UPDATE recipients SET blobs = 2",
+            "UPDATE recipients SET bytes = 2",
+            "UPDATE recipients SET bytes = -1",
+            "DELETE FROM blobs",
+            "DELETE FROM recipients",
+            "INSERT INTO recipients VALUES (8, randomblob(32), 0, 0)",
+            "INSERT INTO recipients VALUES (8, randomblob(31), 0, 0)",
+        ] {
+            let error = load_after(change).err();
+            assert_eq!(error, Some(StoreOpenError::Damaged), "{change}");
+        }
+    }
+
+    /// Counts that have gone wrong in memory fail the batch instead of losing its blobs.
+    #[test]
+    fn a_blob_without_a_recipient_is_never_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        let mut inboxes = Inboxes::new(StoreLimits::default());
+        let mut table = InboxTable::load(&connection, &mut inboxes).unwrap();
+        let (answer, _ticket) = PutTicket::new(PutRoom::uncounted());
+        let put = Put {
+            recipient: ALICE,
+            envelope: Bytes::from_static(b"abc"),
+            bytes: 3,
+            expires_at: Seconds(1),
+            answer,
+        };
+        let unknown = Removed {
+            recipient: ALICE,
+            id: 99,
+            bytes: 3,
+        };
+        let batch = InboxBatch {
+            puts: vec![put],
+            removed: vec![unknown],
+        };
+        let transaction = connection.transaction().unwrap();
+        let error = table.apply(&transaction, &batch).err().unwrap();
+        assert_eq!(StoreError::from(error), StoreError::Damaged);
+    }
 }
