@@ -69,7 +69,7 @@ pub(crate) trait InboxStore: Send + Sync + 'static {
     /// What is stored, in numbers.
     fn sums(&self) -> Sums;
 
-    /// Reads something small, to show that the store answers.
+    /// Reads something small, to show that the store answers, and tells whether it can write.
     fn check(&self) -> StoreFuture<'_, ()>;
 
     /// Writes what is queued and closes; later puts are answered with

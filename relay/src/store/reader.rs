@@ -5,6 +5,7 @@
 //! writer or a thread of the runtime's core.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -26,6 +27,8 @@ pub(super) struct Readers {
     /// Invariant: never more connections than `READERS_MAX`, idle or lent.
     turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
+    /// Whether the last read failed, so that a bad disk is logged once and not per session.
+    is_failing: Arc<AtomicBool>,
 }
 
 impl Readers {
@@ -35,6 +38,7 @@ impl Readers {
             path,
             turns: Arc::new(Semaphore::new(READERS_MAX)),
             idle,
+            is_failing: Arc::default(),
         }
     }
 
@@ -66,7 +70,20 @@ impl Readers {
             drop(turn);
             result
         });
-        task.await.unwrap_or(Err(StoreError::Closed))
+        let result = task.await.unwrap_or(Err(StoreError::Closed));
+        self.note(result.as_ref().err());
+        result
+    }
+
+    fn note(&self, error: Option<&StoreError>) {
+        let was_failing = self.is_failing.swap(error.is_some(), Ordering::Relaxed);
+        match error {
+            Some(error) if !was_failing => {
+                tracing::warn!(%error, "waiting messages can't be read for now");
+            }
+            None if was_failing => tracing::info!("the store can be read again"),
+            Some(_) | None => {}
+        }
     }
 
     fn take(&self) -> Result<Connection, StoreError> {
@@ -117,4 +134,26 @@ fn fill(connection: &Connection, found: Vec<Found>) -> rusqlite::Result<Vec<Blob
         blobs.extend(envelope.map(|envelope| Blob { id, envelope }));
     }
     Ok(blobs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::schema;
+
+    #[tokio::test]
+    async fn reads_that_fail_are_noticed_until_one_does_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let readers = Readers::new(path.clone());
+        let is_failing = || readers.is_failing.load(Ordering::Relaxed);
+        assert!(!is_failing());
+        for _ in 0..2 {
+            readers.check().await.unwrap_err();
+            assert!(is_failing());
+        }
+        let _store = schema::open(&path, false).unwrap();
+        readers.check().await.unwrap();
+        assert!(!is_failing());
+    }
 }

@@ -74,6 +74,12 @@ impl SqliteStore {
         })
     }
 
+    /// A store whose thread has ended, however that came, reads and never writes again.
+    fn has_writer(&self) -> bool {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
     fn order_removal(&self, removed: Vec<Removed>) {
         if !removed.is_empty() {
             // A closed writer leaves the rows, and the next start finds them again.
@@ -156,7 +162,14 @@ impl InboxStore for SqliteStore {
     }
 
     fn check(&self) -> StoreFuture<'_, ()> {
-        Box::pin(self.readers.check())
+        Box::pin(async move {
+            self.readers.check().await?;
+            if self.has_writer() {
+                Ok(())
+            } else {
+                Err(StoreError::Closed)
+            }
+        })
     }
 
     fn close(&self) -> StoreFuture<'_, ()> {
@@ -278,6 +291,20 @@ mod tests {
         assert_eq!(store.sums().blobs, 0);
         put_all(&store, 1, 1, 10).await;
         assert!(ids(&store, 1).await[0] > before[2]);
+    }
+
+    #[tokio::test]
+    async fn a_store_without_its_writer_does_not_pass_for_a_working_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = open(&folder.path().join("inbox.db"));
+        store.check().await.unwrap();
+        store.orders.send(Order::Close).unwrap();
+        let begin = Instant::now();
+        while store.has_writer() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            assert!(begin.elapsed() < Duration::from_secs(10));
+        }
+        assert_eq!(store.check().await, Err(StoreError::Closed));
     }
 
     #[tokio::test]
