@@ -3,9 +3,13 @@
 //! Owns: the file of 64 hex digits, readable by its owner only (specification 1.3). Never
 //! does: replace a key that exists, print or log one.
 //!
-//! Invariant: the file appears complete or not at all, whenever the power fails; of two relays
-//! that start at once on an empty folder, both use the key that stands there afterwards.
+//! Invariants:
+//! - the file appears complete or not at all, whenever the power fails, where the file system
+//!   has hard links; elsewhere half a file is refused as damaged;
+//! - of two relays that start at once on an empty folder, none replaces the key of the other;
+//! - no copy of a key lies beside it after a start.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -45,10 +49,12 @@ const FILE_BYTES_MAX: u64 = 256;
 ///
 /// See [`KeyFileError`]; a damaged file is never overwritten.
 pub fn load_or_create(path: &Path) -> Result<NoiseSecret, KeyFileError> {
-    match load(path) {
+    let key = match load(path) {
         Err(KeyFileError::Missing) => create(path, &NoiseSecret::generate(&mut OsRng)),
         other => other,
-    }
+    }?;
+    remove_drafts(path);
+    Ok(key)
 }
 
 /// Loads the key of `path`.
@@ -97,6 +103,7 @@ pub fn load_or_supply(path: &Path, supplied: &NoiseSecret) -> Result<NoiseSecret
         Err(KeyFileError::Missing) => create(path, supplied)?,
         other => other?,
     };
+    remove_drafts(path);
     if stored.public() == supplied.public() {
         Ok(stored)
     } else {
@@ -117,19 +124,49 @@ fn create(path: &Path, key: &NoiseSecret) -> Result<NoiseSecret, KeyFileError> {
     let folder = folder_of(path);
     create_private_folder(folder).map_err(failed)?;
     let draft = draft_path(path);
-    let written = write_private(&draft, key).and_then(|()| settle(&draft, path));
+    let settled = write_private(&draft, key).and_then(|()| {
+        let linked = fs::hard_link(&draft, path);
+        settle(linked, path, key)
+    });
     let _ = fs::remove_file(&draft);
-    written.map_err(failed)?;
+    settled.map_err(failed)?;
     sync_folder(folder).map_err(failed)?;
     load(path)
 }
 
 fn draft_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{:016x}.draft", OsRng.next_u64()));
+    name.push(format!(".{:016x}{DRAFT_SUFFIX}", OsRng.next_u64()));
     path.with_file_name(name)
 }
 
+const DRAFT_SUFFIX: &str = ".draft";
+
+/// Removes what a start that was cut off has left; what can't be removed is tried again.
+/// Another start in progress gets along without its draft.
+fn remove_drafts(path: &Path) {
+    let Ok(files) = fs::read_dir(folder_of(path)) else {
+        return;
+    };
+    for file in files.flatten() {
+        if is_draft(&file.file_name(), path) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+fn is_draft(name: &OsStr, path: &Path) -> bool {
+    let Some((name, key)) = name.to_str().zip(path.file_name().and_then(OsStr::to_str)) else {
+        return false;
+    };
+    name.strip_prefix(key)
+        .and_then(|rest| rest.strip_prefix('.')?.strip_suffix(DRAFT_SUFFIX))
+        .is_some_and(|random| {
+            random.len() == 16 && random.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+}
+
+/// Writes a file that must not exist yet.
 fn write_private(path: &Path, key: &NoiseSecret) -> io::Result<()> {
     let mut text = Zeroizing::new(hex::encode(key.as_bytes()));
     text.push('\n');
@@ -138,17 +175,24 @@ fn write_private(path: &Path, key: &NoiseSecret) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path)?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_all());
+    // It is this call's own file, and half of it would be in the way of the next attempt.
+    written.inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-/// Gives the draft its name unless another process was faster. Where the file system has no
-/// hard links, a rename does, and the caller loads whichever came last.
-fn settle(draft: &Path, path: &Path) -> io::Result<()> {
-    match fs::hard_link(draft, path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(_) => fs::rename(draft, path),
+/// Sees to it that a key stands at `path` after the attempt to link the draft in. Where the
+/// file system has no hard links, the file is written in place: a rename would replace the key
+/// of a relay that was faster.
+fn settle(linked: io::Result<()>, path: &Path, key: &NoiseSecret) -> io::Result<()> {
+    let exists = |error: &io::Error| error.kind() == io::ErrorKind::AlreadyExists;
+    match linked {
+        Err(error) if !exists(&error) => match write_private(path, key) {
+            Err(error) if exists(&error) => Ok(()),
+            other => other,
+        },
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 
@@ -251,6 +295,51 @@ mod tests {
             KeyFileError::Different
         );
         assert_eq!(load(&path).unwrap().public(), supplied.public());
+    }
+
+    #[test]
+    fn without_hard_links_a_key_is_written_and_none_is_replaced() {
+        let (_folder, path) = place();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let no_links = || Err(io::ErrorKind::Unsupported.into());
+        let (first, second) = ([1; 32], [2; 32]).into();
+        for key in [first, second] {
+            settle(no_links(), &path, &NoiseSecret::from_bytes(key)).unwrap();
+            let expected = NoiseSecret::from_bytes(first).public();
+            assert_eq!(load(&path).unwrap().public(), expected);
+        }
+    }
+
+    #[test]
+    fn drafts_of_starts_that_were_cut_off_are_removed_and_nothing_else_is() {
+        let (_folder, path) = place();
+        let folder = path.parent().unwrap().to_owned();
+        fs::create_dir_all(&folder).unwrap();
+        let supplied = NoiseSecret::from_bytes([7; 32]);
+        let others = [
+            "keypair.hex.draft",
+            "keypair.hex.0123456789abcdef.draft.old",
+            "keypair.hex.mine-not-yours-00.draft",
+            "other.hex.0123456789abcdef.draft",
+        ];
+        for name in others {
+            fs::write(folder.join(name), b"").unwrap();
+        }
+        for start in [&|| load_or_supply(&path, &supplied), &|| {
+            load_or_create(&path)
+        }] as [&dyn Fn() -> Result<NoiseSecret, KeyFileError>; 2]
+        {
+            fs::write(draft_path(&path), b"a key").unwrap();
+            start().unwrap();
+            let mut names: Vec<_> = fs::read_dir(&folder)
+                .unwrap()
+                .map(|file| file.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            let mut expected: Vec<&str> = [&others[..], &["keypair.hex"]].concat();
+            expected.sort_unstable();
+            assert_eq!(names, expected);
+        }
     }
 
     #[test]
