@@ -27,7 +27,6 @@ use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings, Write
 pub struct Relay {
     public_key: NoisePublic,
     ports: Ports,
-    life_ms: u64,
     drain: Duration,
     door: Arc<NativeDoor>,
     store: Arc<dyn InboxStore>,
@@ -59,8 +58,9 @@ pub struct Numbers {
     pub bytes: u64,
     /// Inboxes in which something waits.
     pub inboxes: u64,
-    /// When the oldest waiting blob arrived, in Unix milliseconds.
-    pub oldest_ms: Option<u64>,
+    /// When the first of the inboxes' oldest blobs expires, in Unix milliseconds. When it
+    /// arrived isn't stored, and can't be told from this once the lifetime has been changed.
+    pub first_expiry_ms: Option<u64>,
 }
 
 /// How often the rates of silent recipients are forgotten.
@@ -111,11 +111,10 @@ impl Relay {
         door.serve(SessionKind::Receive, listeners.receive);
         door.serve(SessionKind::Push, listeners.push);
         tracing::info!("relay started");
-        let (life_ms, drain) = (config.life_ms, config.shutdown_drain);
+        let drain = config.shutdown_drain;
         Ok(Self {
             public_key,
             ports,
-            life_ms,
             drain,
             door,
             store,
@@ -143,9 +142,7 @@ impl Relay {
             blobs: sums.blobs,
             bytes: sums.bytes,
             inboxes: sums.inboxes,
-            oldest_ms: sums
-                .first_expiry_ms
-                .map(|end_ms| end_ms.saturating_sub(self.life_ms)),
+            first_expiry_ms: sums.first_expiry_ms,
         }
     }
 

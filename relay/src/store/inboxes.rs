@@ -53,7 +53,7 @@ pub(crate) struct Sums {
     pub(crate) blobs: u64,
     pub(crate) bytes: u64,
     pub(crate) inboxes: u64,
-    /// When the oldest waiting blob ends its life, in Unix milliseconds.
+    /// When the first of the inboxes' oldest blobs expires, in Unix milliseconds.
     pub(crate) first_expiry_ms: Option<u64>,
 }
 

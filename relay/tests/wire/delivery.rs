@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use sealpost_protocol::frame::{Frame, Refusal};
+use sealpost_protocol::limit::RELAY_LIFE_MS_MAX;
 
 use crate::client::{Said, Session, device, envelope, number_of};
 use crate::test_relay::{TestRelay, wait_until};
@@ -290,9 +291,18 @@ async fn numbers_count_and_name_nobody() {
     let numbers = relay.relay.numbers();
     assert_eq!((numbers.blobs, numbers.bytes, numbers.inboxes), (3, 157, 2));
     assert_eq!((numbers.connections, numbers.receive_sessions), (2, 1));
-    let oldest_ms = numbers.oldest_ms.unwrap();
-    assert!(oldest_ms.abs_diff(before_ms) < 60_000);
+    let expiry_ms = numbers.first_expiry_ms.unwrap();
+    assert!(expiry_ms.abs_diff(before_ms + RELAY_LIFE_MS_MAX) < 60_000);
+    let folder = std::sync::Arc::clone(&relay.folder);
     drop((sender, session));
     wait_until("all have left", || relay.relay.numbers().connections == 0).await;
     assert_eq!(relay.relay.numbers().receive_sessions, 0);
+    relay.relay.stop().await;
+    let relay = TestRelay::start_in(folder, |config| config.life_ms = 60_000).await;
+    let numbers = relay.unwrap().relay.numbers();
+    assert_eq!(
+        numbers.first_expiry_ms,
+        Some(expiry_ms),
+        "another lifetime changes nothing of what waits"
+    );
 }
