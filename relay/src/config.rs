@@ -348,7 +348,8 @@ mod tests {
 
     #[test]
     fn what_would_keep_a_relay_from_working_does_not_start_one() {
-        let changes: [(&str, fn(&mut Config)); 12] = [
+        type Change = fn(&mut Config);
+        let changes: [(&str, Change); 12] = [
             ("relay.max_connections", |c| c.sessions.connections_max = 0),
             ("relay.max_connections", |c| {
                 c.sessions.connections_max = usize::MAX;

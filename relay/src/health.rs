@@ -180,7 +180,7 @@ mod tests {
     use crate::listener::{Port, listen, number_of};
     use crate::store::{MemoryStore, StoreSettings, WriterPace};
 
-    async fn start(limits: HealthLimits) -> u16 {
+    fn start(limits: HealthLimits) -> u16 {
         let settings = StoreSettings {
             limits: StoreLimits::default(),
             life_ms: 1_000,
@@ -211,8 +211,7 @@ mod tests {
         let port = start(HealthLimits {
             connections_max: 3,
             deadline: Duration::from_millis(50),
-        })
-        .await;
+        });
         let mut crowd = Vec::new();
         for said in [
             "",
@@ -236,8 +235,7 @@ mod tests {
         let port = start(HealthLimits {
             connections_max: 1,
             deadline: Duration::from_secs(3_600),
-        })
-        .await;
+        });
         let first = connect(port).await;
         let mut second = connect(port).await;
         let mut asking = Box::pin(ask(&mut second));

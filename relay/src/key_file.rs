@@ -302,7 +302,7 @@ mod tests {
         let (_folder, path) = place();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let no_links = || Err(io::ErrorKind::Unsupported.into());
-        let (first, second) = ([1; 32], [2; 32]).into();
+        let (first, second) = ([1; 32], [2; 32]);
         for key in [first, second] {
             settle(no_links(), &path, &NoiseSecret::from_bytes(key)).unwrap();
             let expected = NoiseSecret::from_bytes(first).public();
