@@ -27,19 +27,7 @@ impl DiskFloor {
             return true;
         }
         let needed = self.free_bytes_min.saturating_add(bytes);
-        self.free_bytes().is_none_or(|free| free >= needed)
-    }
-
-    #[cfg(unix)]
-    fn free_bytes(&self) -> Option<u64> {
-        let stat = rustix::fs::statvfs(&self.folder).ok()?;
-        Some(stat.f_bavail.saturating_mul(stat.f_frsize))
-    }
-
-    #[cfg(not(unix))]
-    fn free_bytes(&self) -> Option<u64> {
-        let _ = &self.folder;
-        None
+        fs4::available_space(&self.folder).map_or(true, |free| free >= needed)
     }
 }
 
@@ -54,7 +42,6 @@ mod tests {
             let floor = |bytes| DiskFloor::new(&store, bytes);
             assert!(floor(0).has_room_for(u64::MAX));
             assert!(floor(1).has_room_for(1));
-            #[cfg(unix)]
             assert!(!floor(1 << 60).has_room_for(1));
         }
     }

@@ -564,7 +564,6 @@ mod tests {
         assert_eq!(count, 1);
     }
 
-    #[cfg(unix)]
     #[test]
     fn below_the_floor_of_free_space_puts_are_refused_and_deletes_are_not() {
         let folder = tempfile::tempdir().unwrap();

@@ -78,7 +78,6 @@ async fn the_whole_relay_has_one_cap() {
     assert_eq!(sender.store(device(2).public(), &[0; 400]).await, Said::Ack);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn a_disk_below_its_floor_refuses() {
     let relay = TestRelay::start_with(|config| config.store.disk_free_bytes_min = 1 << 49).await;
