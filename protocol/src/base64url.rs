@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use zeroize::Zeroizing;
 
 /// Encodes bytes as unpadded base64url.
 pub(crate) fn encode(bytes: &[u8]) -> String {
@@ -9,9 +10,10 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 }
 
 /// Decodes exactly `N` bytes; padding, another alphabet, another length and left-over bits are
-/// refused.
+/// refused. What is decoded on the way is wiped: some of it is secret.
 pub(crate) fn decode<const N: usize>(text: &str) -> Option<[u8; N]> {
-    URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()
+    let bytes = Zeroizing::new(URL_SAFE_NO_PAD.decode(text).ok()?);
+    bytes.as_slice().try_into().ok()
 }
 
 #[cfg(test)]

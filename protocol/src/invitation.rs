@@ -13,6 +13,7 @@ use core::fmt;
 
 use thiserror::Error;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory as _};
+use zeroize::Zeroizing;
 
 use crate::address::{AddressError, RelayAddress};
 use crate::token::{PairingToken, TEXT_PREFIX, TokenError};
@@ -106,9 +107,15 @@ pub enum InvitationError {
 }
 
 /// Removes what surrounds a link and what broke it into lines.
-fn mended(text: &str) -> String {
+///
+/// The result carries the secret of a token: it is wiped, and never moved by growing.
+fn mended(text: &str) -> Zeroizing<String> {
+    let mut mended = Zeroizing::new(String::with_capacity(text.len()));
     let text = text.trim_matches(is_wrapping);
-    text.split(is_line_break).map(str::trim).collect()
+    for line in text.split(is_line_break) {
+        mended.push_str(line.trim());
+    }
+    mended
 }
 
 fn is_wrapping(c: char) -> bool {

@@ -5,7 +5,7 @@
 //!
 //! Invariants of a [`SignedManifest`]: its signature is its issuer's; it lists 1 to 32
 //! members, sorted by signing key, no key twice, every key usable; its version is 1 or higher
-//! and fits a database; its names are at most 255 bytes on the wire and clean in memory.
+//! and fits a database; its names are at most 255 bytes as they came and 64 as they are shown.
 
 use core::fmt;
 

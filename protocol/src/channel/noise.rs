@@ -73,22 +73,22 @@ impl Random for DrawnBytes {
 
 /// X25519 over our own key type, which wipes itself and refuses to agree on nothing.
 struct X25519 {
-    secret: NoiseSecret,
+    /// None until a key is set or drawn.
+    secret: Option<NoiseSecret>,
     public: NoisePublic,
 }
 
 impl X25519 {
     fn new() -> Self {
-        let zero = [0; KEY_BYTES];
         Self {
-            secret: NoiseSecret::from_bytes(zero),
-            public: NoisePublic::from_bytes(zero),
+            secret: None,
+            public: NoisePublic::from_bytes([0; KEY_BYTES]),
         }
     }
 
-    fn replace(&mut self, secret: [u8; KEY_BYTES]) {
-        self.secret = NoiseSecret::from_bytes(secret);
-        self.public = self.secret.public();
+    fn replace(&mut self, secret: NoiseSecret) {
+        self.public = secret.public();
+        self.secret = Some(secret);
     }
 }
 
@@ -106,15 +106,20 @@ impl Dh for X25519 {
     }
 
     fn set(&mut self, privkey: &[u8]) {
-        // Only whole keys are ever handed in; a zero key would fail the handshake.
-        let secret = Zeroizing::new(privkey.try_into().unwrap_or_default());
-        self.replace(*secret);
+        // Only whole keys are ever handed in. What isn't one can't be refused here; without a
+        // key every agreement fails, while a made-up one would be known to everybody.
+        self.secret = None;
+        if let Some(secret) = privkey.first_chunk::<KEY_BYTES>()
+            && privkey.len() == KEY_BYTES
+        {
+            self.replace(NoiseSecret::from_bytes(*secret));
+        }
     }
 
     fn generate(&mut self, rng: &mut dyn Random) -> Result<(), snow::Error> {
         let mut secret = Zeroizing::new([0; KEY_BYTES]);
         rng.try_fill_bytes(secret.as_mut_slice())?;
-        self.replace(*secret);
+        self.replace(NoiseSecret::from_bytes(*secret));
         Ok(())
     }
 
@@ -123,13 +128,14 @@ impl Dh for X25519 {
     }
 
     fn privkey(&self) -> &[u8] {
-        self.secret.as_bytes()
+        self.secret.as_ref().map_or(&[], |secret| secret.as_bytes())
     }
 
     fn dh(&self, pubkey: &[u8], out: &mut [u8]) -> Result<(), snow::Error> {
         let theirs = pubkey.first_chunk::<KEY_BYTES>().ok_or(snow::Error::Dh)?;
         let theirs = NoisePublic::from_bytes(*theirs);
-        let shared = self.secret.agree(&theirs).ok_or(snow::Error::Dh)?;
+        let secret = self.secret.as_ref().ok_or(snow::Error::Dh)?;
+        let shared = secret.agree(&theirs).ok_or(snow::Error::Dh)?;
         out.get_mut(..KEY_BYTES)
             .ok_or(snow::Error::Dh)?
             .copy_from_slice(shared.as_slice());
@@ -210,4 +216,23 @@ fn noise_nonce(counter: u64) -> Nonce {
         .zip(counter.to_le_bytes())
         .for_each(|(to, from)| *to = from);
     nonce
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_agreed_without_a_whole_key() {
+        let theirs = NoiseSecret::from_bytes([9; KEY_BYTES]).public();
+        let mut out = [0; KEY_BYTES];
+        let mut dh = X25519::new();
+        for wrong in [&[][..], &[7; KEY_BYTES - 1], &[7; KEY_BYTES + 1]] {
+            assert!(dh.dh(theirs.as_bytes(), &mut out).is_err());
+            dh.set(&[7; KEY_BYTES]);
+            dh.dh(theirs.as_bytes(), &mut out).unwrap();
+            dh.set(wrong);
+            assert!(dh.dh(theirs.as_bytes(), &mut out).is_err());
+        }
+    }
 }
