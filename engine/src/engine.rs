@@ -31,6 +31,7 @@ use crate::core::event::{Event, JoinRequestId, Member, PairingState};
 use crate::core::issue::{DeliveryIssue, HandlerError};
 use crate::core::message::{DeliveryState, Message};
 use crate::core::status::{ConnectFailure, Connection, Status};
+use crate::core::step::MembershipNote;
 use crate::history::{StoredIssue, StoredMessage};
 use crate::keys::{KeyStore, KeyStoreError};
 use crate::namespace::Namespace;
@@ -303,6 +304,8 @@ impl Engine {
     /// # Errors
     ///
     /// [`EngineError::PairingClosed`], [`EngineError::GroupFull`],
+    /// [`EngineError::GroupWornOut`], [`EngineError::NotListed`],
+    /// [`EngineError::ManifestAwaited`], [`EngineError::VersionsExhausted`],
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn accept(&self, request: JoinRequestId) -> Result<(), EngineError> {
         self.actor
@@ -382,18 +385,22 @@ impl Engine {
     /// # Errors
     ///
     /// [`EngineError::MemberNotFound`], [`EngineError::NotMember`],
-    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    /// [`EngineError::NotListed`], [`EngineError::ManifestAwaited`],
+    /// [`EngineError::VersionsExhausted`], [`EngineError::Storage`] or
+    /// [`EngineError::Closed`].
     pub async fn remove(&self, member: MemberId) -> Result<(), EngineError> {
         self.actor
             .call(move |device, now_ms, _| device.handle_remove(&member, now_ms))
             .await
     }
 
-    /// Leaves the group; done once the relay has taken the news.
+    /// Leaves the group; done once the relay has taken the news. After
+    /// [`EngineError::ManifestAwaited`] it leaves by itself as soon as it can.
     ///
     /// # Errors
     ///
-    /// [`EngineError::NotMember`], [`EngineError::Storage`] or [`EngineError::Closed`].
+    /// [`EngineError::NotMember`], [`EngineError::ManifestAwaited`],
+    /// [`EngineError::VersionsExhausted`], [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn leave(&self) -> Result<(), EngineError> {
         self.actor
             .call(|device, now_ms, _| device.handle_leave(now_ms))
@@ -478,6 +485,21 @@ impl Engine {
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn delivery_issues(&self, limit: usize) -> Result<Vec<StoredIssue>, EngineError> {
         self.actor.query(move |store, _| store.issues(limit)).await
+    }
+
+    /// Up to `limit` lines of who came and went in the group, as this device saw it, newest
+    /// first. It ends with the group.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn membership_history(
+        &self,
+        limit: usize,
+    ) -> Result<Vec<MembershipNote>, EngineError> {
+        self.actor
+            .query(move |store, _| store.membership_history(limit))
+            .await
     }
 
     /// Takes one delivery issue off the list.

@@ -45,6 +45,8 @@ pub enum AppErrorCode {
     GroupFull,
     /// There is no such group in this profile.
     GroupUnknown,
+    /// This group has removed `max` devices and lets nobody in any more.
+    GroupWornOut,
     /// The picture holds no pairing code.
     ImageHoldsNoCode,
     /// The file is not a picture that can be read.
@@ -61,12 +63,16 @@ pub enum AppErrorCode {
     KeychainUnusable,
     /// The keys are of a newer version of this app.
     KeysTooNew,
+    /// News of the group that the change needs is still on its way.
+    ManifestAwaited,
     /// There is nothing in the message.
     MessageEmpty,
     /// The message has `size` bytes and `max` are allowed.
     MessageTooLarge,
     /// The device's name is empty.
     NameEmpty,
+    /// The group doesn't list this device at the moment.
+    NotListed,
     /// Not possible in the group's `status`.
     NotMember,
     /// The pairing window is closed.
@@ -103,6 +109,8 @@ pub enum AppErrorCode {
     Storage,
     /// The group's data is of a newer version of this app.
     StoreTooNew,
+    /// The members of the group can't change any more.
+    VersionsExhausted,
 }
 
 impl AppError {

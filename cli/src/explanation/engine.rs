@@ -60,6 +60,31 @@ pub(crate) fn engine_error(error: EngineError) -> Failure {
             format!("A group has at most {max} devices."),
             "Remove a device first.",
         ),
+        EngineError::GroupWornOut { max } => Failure::new(
+            "group-worn-out",
+            Exit::Group,
+            "The group lets nobody in any more.",
+            format!("It has removed {max} devices, and remembers each of them for good."),
+            "Make a new group, and invite the devices to that one.",
+        ),
+        EngineError::NotListed => group(
+            "not-listed",
+            "The group doesn't list this device at the moment.",
+            "Devices made changes at the same time, and not all of them have met yet.",
+            "Run `sealpost tail` until the others are connected, then try again.",
+        ),
+        EngineError::ManifestAwaited => group(
+            "manifest-awaited",
+            "This device lacks news of the group that the change needs.",
+            "Another device's change is still on its way.",
+            "Run `sealpost tail` for a while, then try again.",
+        ),
+        EngineError::VersionsExhausted => group(
+            "versions-exhausted",
+            "The members of this group can't change any more.",
+            "Its list has had the last version that there is.",
+            "Make a new group, and invite the devices to that one.",
+        ),
         EngineError::PayloadTooLarge { max } => Failure::new(
             "text-too-large",
             Exit::Input,

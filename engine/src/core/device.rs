@@ -6,7 +6,8 @@
 //! database, the clock or the source of randomness; they are arguments.
 //!
 //! Invariants:
-//! - an input that returns an error changed nothing;
+//! - an input that returns an error changed nothing, but for the wish to leave that is
+//!   remembered with `manifestAwaited`;
 //! - nothing leaves (push, acknowledgement, event) but as an effect of the step that holds
 //!   the writes it rests on;
 //! - there is membership exactly in `Member` and `Ending`;
@@ -71,6 +72,8 @@ pub struct Device {
     membership: Option<Membership>,
     /// What the merge timer was told last: a session up and no blob waiting.
     was_drained: bool,
+    /// Whether the person wants to leave, which no known manifest could carry yet.
+    wants_leave: bool,
     /// Whether the person gave up waiting for the end of a group.
     is_forgotten: bool,
     next_sweep_ms: u64,
@@ -159,6 +162,7 @@ impl Device {
             buffered: snapshot.buffered,
             membership,
             was_drained: false,
+            wants_leave: false,
             is_forgotten: false,
             next_sweep_ms: now_ms,
             bodies: BTreeMap::new(),
@@ -170,13 +174,15 @@ impl Device {
     }
 
     /// Takes over what no store holds from the machine that this one replaces: the open
-    /// pairing window, unless it is another identity's or the phase has none.
+    /// pairing window, unless it is another identity's or the phase has none, and the wish to
+    /// leave.
     pub fn take_over(&mut self, last: &mut Self) {
         let has_window = matches!(self.phase, Phase::NotJoined | Phase::Member);
         let keys = self.keys;
         let wanted = self
             .pairing
             .take_over(&mut last.pairing, |of| has_window && of == keys);
+        self.wants_leave = last.wants_leave;
         self.step
             .effects
             .extend(wanted.into_iter().map(Effect::ComputeWords));

@@ -42,6 +42,22 @@ pub enum EngineError {
         /// The largest number of members.
         max: usize,
     },
+    /// The group has removed so many devices that it admits nobody any more, ever.
+    #[error("the group has removed {max} devices and admits nobody any more")]
+    GroupWornOut {
+        /// The largest number of removed devices.
+        max: usize,
+    },
+    /// The other members' manifests list this device no more, or not yet; that is settled
+    /// when theirs and its own have met.
+    #[error("this device is not listed in the group at the moment")]
+    NotListed,
+    /// No manifest that this device knows can carry the change; one that is on its way will.
+    #[error("no known manifest can carry the change at the moment")]
+    ManifestAwaited,
+    /// The group has no manifest version left, so that its members can't change any more.
+    #[error("the group has no manifest version left")]
+    VersionsExhausted,
     /// Nobody in the group has that id.
     #[error("no such member")]
     MemberNotFound,
@@ -73,6 +89,10 @@ impl EngineError {
             Self::InvalidPairingToken => "invalidPairingToken",
             Self::PairingClosed => "pairingClosed",
             Self::GroupFull { .. } => "groupFull",
+            Self::GroupWornOut { .. } => "groupWornOut",
+            Self::NotListed => "notListed",
+            Self::ManifestAwaited => "manifestAwaited",
+            Self::VersionsExhausted => "versionsExhausted",
             Self::MemberNotFound => "memberNotFound",
             Self::PayloadTooLarge { .. } => "payloadTooLarge",
             Self::MessageHandlerAlreadySet => "messageHandlerAlreadySet",

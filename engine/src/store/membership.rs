@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use sealpost_protocol::key::{DeviceKeys, NoisePublic, SigningPublic};
 use sealpost_protocol::manifest::{ManifestHash, Member, SignedManifest};
 use sealpost_protocol::name::DeviceName;
 
 use super::fault::fault;
-use super::{integer, number};
+use super::{Store, integer, number};
 use crate::core::error::StorageFault;
-use crate::core::membership::{KnownManifest, MembershipChange, MembershipSnapshot, Tomb};
+use crate::core::membership::{
+    Attribution, KnownManifest, MembershipChange, MembershipSnapshot, Tomb,
+};
 use crate::core::step::MembershipNote;
+use crate::history::PAGE_ROWS_MAX;
 
 pub(super) fn write(
     transaction: &Transaction<'_>,
@@ -87,6 +90,10 @@ pub(super) fn write(
     }
 }
 
+/// How many lines of the membership history are kept: the oldest go first. A member can make
+/// others come and go as often as it likes.
+pub(super) const NOTES_MAX: i64 = 10_000;
+
 /// A line of the membership history.
 pub(super) fn note(transaction: &Transaction<'_>, note: &MembershipNote) -> rusqlite::Result<()> {
     let by = note.by.as_ref();
@@ -105,8 +112,63 @@ pub(super) fn note(transaction: &Transaction<'_>, note: &MembershipNote) -> rusq
             by.map(|by| by.issuer.as_bytes()),
             by.and_then(|by| by.name.as_ref()).map(DeviceName::as_str),
             by.map(|by| integer(by.version)),
-        ])
+        ])?;
+    let oldest = transaction.last_insert_rowid().saturating_sub(NOTES_MAX);
+    transaction
+        .prepare_cached("DELETE FROM membership_note WHERE id <= ?1")?
+        .execute([oldest])
         .map(drop)
+}
+
+impl Store {
+    /// Up to `limit` lines of the membership history, newest first.
+    pub(crate) fn membership_history(
+        &self,
+        limit: usize,
+    ) -> Result<Vec<MembershipNote>, StorageFault> {
+        let limit = limit.min(PAGE_ROWS_MAX);
+        let mut statement = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT seen_ms, is_added, member, noise, name, issuer, issuer_name, version
+                 FROM membership_note ORDER BY id DESC LIMIT {limit}"
+            ))
+            .map_err(fault)?;
+        let mut rows = statement.query([]).map_err(fault)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().map_err(fault)? {
+            found.push(read_note(row)?);
+        }
+        Ok(found)
+    }
+}
+
+fn read_note(row: &Row<'_>) -> Result<MembershipNote, StorageFault> {
+    let keys = DeviceKeys {
+        signing: signing(row.get(2).map_err(fault)?),
+        noise: NoisePublic::from_bytes(row.get(3).map_err(fault)?),
+    };
+    let name: String = row.get(4).map_err(fault)?;
+    let issuer: Option<[u8; 32]> = row.get(5).map_err(fault)?;
+    let issuer_name: Option<String> = row.get(6).map_err(fault)?;
+    let version: Option<i64> = row.get(7).map_err(fault)?;
+    let by = match (issuer.map(signing), version) {
+        (Some(issuer), Some(version)) => Some(Attribution {
+            issuer,
+            name: issuer_name.map(|name| DeviceName::clean(&name, &issuer)),
+            version: number(version)?,
+        }),
+        _ => None,
+    };
+    Ok(MembershipNote {
+        is_added: row.get(1).map_err(fault)?,
+        member: Member {
+            keys,
+            name: DeviceName::clean(&name, &keys.signing),
+        },
+        by,
+        seen_ms: number(row.get(0).map_err(fault)?)?,
+    })
 }
 
 pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -119,7 +181,8 @@ pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
          DELETE FROM membership_limbo;
          DELETE FROM membership_base;
          DELETE FROM membership_hello_sent;
-         DELETE FROM membership_held;",
+         DELETE FROM membership_held;
+         DELETE FROM membership_note;",
     )
 }
 

@@ -156,7 +156,7 @@ CREATE TABLE membership_held (
     member BLOB PRIMARY KEY NOT NULL CHECK (length(member) = 32)
 ) STRICT, WITHOUT ROWID;
 
--- Who came and went, as this device saw it. Nothing rests on it.
+-- Who came and went, as this device saw it. Nothing rests on it. It goes with the group.
 CREATE TABLE membership_note (
     id          INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
     seen_ms     INTEGER NOT NULL,

@@ -12,12 +12,14 @@ use sealpost_protocol::token::PairingSecret;
 use super::*;
 use crate::core::event::Member;
 use crate::core::issue::{DeliveryIssue, SendFailure, Unreadable};
-use crate::core::membership::{KnownManifest, MembershipChange, MembershipSnapshot, Tomb};
+use crate::core::membership::{
+    Attribution, KnownManifest, MembershipChange, MembershipSnapshot, Tomb,
+};
 use crate::core::message::{DeliveryState, NewMessage};
 use crate::core::status::{Ending, Phase};
 use crate::core::step::{
-    BufferedManifest, Change, HeldBlob, JoinRecord, OutboxBody, OutboxEntry, OutboxKind,
-    OutboxMessage, Snapshot,
+    BufferedManifest, Change, HeldBlob, JoinRecord, MembershipNote, OutboxBody, OutboxEntry,
+    OutboxKind, OutboxMessage, Snapshot,
 };
 
 const KEY: [u8; 32] = [7; 32];
@@ -739,4 +741,38 @@ fn manifests_that_wait_for_the_admission_keep_their_order() {
         .apply(&[Change::BufferedManifestsRemoved], None)
         .unwrap();
     assert!(snapshot(&store).buffered.is_empty());
+}
+
+#[test]
+fn who_came_and_went_is_listed_within_a_bound_and_goes_with_the_group() {
+    let home = Home::new();
+    let mut store = home.open();
+    let note = |seen_ms| MembershipNote {
+        is_added: seen_ms % 2 == 0,
+        member: manifest::Member {
+            keys: keys(2),
+            name: member(2).name,
+        },
+        by: (seen_ms % 3 == 0).then(|| Attribution {
+            issuer: keys(3).signing,
+            name: (seen_ms % 6 == 0).then(|| member(3).name),
+            version: seen_ms,
+        }),
+        seen_ms,
+    };
+    let kept = u64::try_from(membership::NOTES_MAX).unwrap();
+    let notes: Vec<_> = (1..=kept + 7)
+        .map(|number| Change::MembershipNoted(note(number)))
+        .collect();
+    store.apply(&notes, None).unwrap();
+    let read = store.membership_history(9).unwrap();
+    let newest: Vec<_> = (kept - 1..=kept + 7).rev().map(note).collect();
+    assert_eq!(read, newest);
+    let count: i64 = store
+        .connection
+        .query_row("SELECT count(*) FROM membership_note", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, membership::NOTES_MAX);
+    store.apply(&[Change::GroupWiped], None).unwrap();
+    assert_eq!(store.membership_history(9).unwrap(), Vec::new());
 }

@@ -105,6 +105,12 @@ impl From<EngineError> for AppError {
             EngineError::GroupFull { max } => {
                 Self::new(AppErrorCode::GroupFull).with_number("max", number(max))
             }
+            EngineError::GroupWornOut { max } => {
+                Self::new(AppErrorCode::GroupWornOut).with_number("max", number(max))
+            }
+            EngineError::NotListed => AppErrorCode::NotListed.into(),
+            EngineError::ManifestAwaited => AppErrorCode::ManifestAwaited.into(),
+            EngineError::VersionsExhausted => AppErrorCode::VersionsExhausted.into(),
             EngineError::PayloadTooLarge { max } => {
                 Self::new(AppErrorCode::MessageTooLarge).with_number("max", number(max))
             }

@@ -91,6 +91,7 @@ impl Device {
         self.bodies.clear();
         self.last_sequence = 0;
         self.is_forgotten = false;
+        self.wants_leave = false;
         self.step.changes.push(Change::GroupWiped);
         self.set_phase(Phase::NotJoined, Some(ending.reason()));
         self.tell(Event::MembersChanged(Vec::new()));

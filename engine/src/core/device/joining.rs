@@ -5,7 +5,6 @@
 use rand_core::CryptoRngCore;
 use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::key::{DeviceKeys, SigningPublic};
-use sealpost_protocol::limit::GROUP_MEMBERS_MAX;
 use sealpost_protocol::manifest::{self, GroupId, SignedManifest};
 use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::pair::PairBody;
@@ -117,7 +116,7 @@ impl Device {
         let joiner = manifest::Member { keys, name };
         let group = GroupId::generate(rng);
         let membership = Membership::genesis(group, me, joiner, &self.secrets.signing, now_ms)
-            .map_err(|error| self.refusal_of(&error))?;
+            .map_err(|error| Self::refusal_of(&error))?;
         self.membership = Some(membership);
         self.set_phase(Phase::Member, Some(StatusReason::Created));
         self.carry_out_membership(Some(keys.noise), now_ms);
@@ -135,7 +134,7 @@ impl Device {
         };
         membership
             .issue_admission(keys, name, &self.secrets.signing, now_ms)
-            .map_err(|error| self.refusal_of(&error))?;
+            .map_err(|error| Self::refusal_of(&error))?;
         self.carry_out_membership(Some(keys.noise), now_ms);
         Ok(())
     }
@@ -155,18 +154,14 @@ impl Device {
     }
 
     /// What the app is told when a manifest can't be issued.
-    pub(super) const fn refusal_of(&self, error: &IssueError) -> EngineError {
+    pub(super) const fn refusal_of(error: &IssueError) -> EngineError {
         match error {
             IssueError::GroupFull { max } => EngineError::GroupFull { max: *max },
-            IssueError::TombsFull { .. } => EngineError::GroupFull {
-                max: GROUP_MEMBERS_MAX,
-            },
+            IssueError::TombsFull { max } => EngineError::GroupWornOut { max: *max },
             IssueError::MemberUnknown => EngineError::MemberNotFound,
-            IssueError::NotListed | IssueError::NoParent | IssueError::VersionExhausted => {
-                EngineError::NotMember {
-                    status: self.status(),
-                }
-            }
+            IssueError::NotListed => EngineError::NotListed,
+            IssueError::NoParent => EngineError::ManifestAwaited,
+            IssueError::VersionExhausted => EngineError::VersionsExhausted,
             IssueError::RemovedBefore | IssueError::KeysMismatch | IssueError::Manifest(_) => {
                 EngineError::PairingClosed
             }

@@ -41,7 +41,7 @@ impl Device {
         let key = member.signing_key().ok_or(EngineError::MemberNotFound)?;
         membership
             .issue_removal(&key, &self.secrets.signing, now_ms)
-            .map_err(|error| self.refusal_of(&error))?;
+            .map_err(|error| Self::refusal_of(&error))?;
         self.carry_out_membership(None, now_ms);
         Ok(())
     }
@@ -50,7 +50,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// `notMember` outside a group, or while no known manifest can carry the change.
+    /// `notMember` outside a group; `manifestAwaited` while no known manifest can carry the
+    /// change, in which case the device leaves by itself when one arrives in this run.
     pub fn handle_leave(&mut self, now_ms: u64) -> Result<(), EngineError> {
         match self.phase {
             Phase::Ending(Ending::Left | Ending::Removed) => return Ok(()),
@@ -62,14 +63,24 @@ impl Device {
             Phase::Member => {}
         }
         if let Some(membership) = &mut self.membership {
-            membership
+            let issued = membership
                 .issue_leave(&self.secrets.signing, now_ms)
-                .map_err(|error| self.refusal_of(&error))?;
+                .map_err(|error| Self::refusal_of(&error));
+            self.wants_leave = issued == Err(EngineError::ManifestAwaited);
+            issued?;
         }
         // Alone, the outbox is empty and the wipe follows in the same step.
         self.begin_ending(Ending::Left);
         self.carry_out_membership(None, now_ms);
         Ok(())
+    }
+
+    /// Leaves if that was wanted before it was possible.
+    fn retry_leave(&mut self, now_ms: u64) {
+        if self.wants_leave && self.phase == Phase::Member {
+            // One that can't be made yet is tried again with the next manifest.
+            let _ = self.handle_leave(now_ms);
+        }
     }
 
     /// Takes a manifest as a member.
@@ -85,6 +96,7 @@ impl Device {
                 .map_err(|_| DeliveryIssue::Unauthorized)?;
         }
         self.carry_out_membership(None, now_ms);
+        self.retry_leave(now_ms);
         Ok(())
     }
 

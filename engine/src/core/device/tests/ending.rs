@@ -1,9 +1,13 @@
+use std::collections::BTreeSet;
+
 use sealpost_protocol::envelope::{MessageTag, Sealing, seal};
 use sealpost_protocol::key::DeviceSecrets;
 
+use crate::core::device::Device;
 use crate::core::error::EngineError;
 use crate::core::event::Event;
 use crate::core::issue::DeliveryIssue;
+use crate::core::membership::IssueError;
 use crate::core::message::DeliveryState;
 use crate::core::rig::{Post, Rig, acknowledged, issues, pushes};
 use crate::core::status::{Ending, Phase, Status, StatusReason};
@@ -392,4 +396,40 @@ fn a_crash_before_the_wipe_commits_repeats_it() {
         .handle_push_outcome(push, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
     rig.drain();
     assert_wiped(rig, &before);
+}
+
+#[test]
+fn a_leave_that_was_wanted_too_early_follows_the_next_manifest() {
+    let mut post = Post::group(2);
+    post.rigs[1].device.wants_leave = true;
+    let mut third = Rig::new(60, "third");
+    third.connect();
+    post.rigs.push(third);
+    post.effects.push(Vec::new());
+    assert_eq!(post.rigs[1].device.status(), Status::Member);
+    post.pair(0, 2);
+    assert_eq!(post.rigs[1].device.status(), Status::NotJoined);
+    let me = post.rigs[2].device.me().id;
+    let others = post.rigs[0].device.members();
+    assert_eq!(others.len(), 1);
+    assert_eq!(others[0].id, me);
+}
+
+#[test]
+fn every_reason_against_a_manifest_has_a_code_of_its_own() {
+    let errors = [
+        IssueError::NotListed,
+        IssueError::NoParent,
+        IssueError::GroupFull { max: 32 },
+        IssueError::TombsFull { max: 4_096 },
+        IssueError::MemberUnknown,
+        IssueError::VersionExhausted,
+        IssueError::RemovedBefore,
+    ];
+    let codes: BTreeSet<_> = errors
+        .iter()
+        .map(|error| Device::refusal_of(error).code())
+        .collect();
+    assert_eq!(codes.len(), errors.len());
+    assert!(!codes.contains("notMember"), "it is one");
 }
