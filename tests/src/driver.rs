@@ -95,17 +95,22 @@ impl AppWindow {
         end
     }
 
-    /// Closes the WebDriver session, which closes the app.
+    /// Closes the WebDriver session, which closes the app, and waits for its end: an app that
+    /// starts while an earlier one is still ending would hand its work over to that one.
     ///
     /// # Errors
     ///
-    /// When the driver refuses.
+    /// When the driver refuses, or the app doesn't end in time.
     pub async fn close(self) -> anyhow::Result<()> {
         self.client
             .clone()
             .close()
             .await
-            .context("the window did not close")
+            .context("the window did not close")?;
+        let app = self.app_id();
+        wait_until("the end of the app", PATIENCE, || {
+            (!is_alive(app)).then_some(())
+        })
     }
 
     /// Waits until the element is there and shown, and returns it.

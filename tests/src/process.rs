@@ -122,11 +122,21 @@ pub fn was_killed(status: ExitStatus) -> bool {
     status.signal() == Some(Signal::KILL.as_raw())
 }
 
-/// Whether the process still does something: a dead one that nobody collected doesn't.
+/// Whether any thread of the process still does something: a dead one that nobody collected
+/// doesn't. Only when the last has ended are the files closed and the names on a bus free.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
-    // A process that is gone has no such file; one that is only dead has an empty one.
-    std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| !line.is_empty())
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+        return false;
+    };
+    threads.flatten().any(|thread| {
+        // The name in brackets may hold anything; the state is the first field after it.
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = stat
+            .rsplit_once(')')
+            .and_then(|(_, fields)| fields.split_whitespace().next());
+        state.is_some_and(|state| state != "Z" && state != "X")
+    })
 }
 
 /// Waits until `probe` gives a value.
