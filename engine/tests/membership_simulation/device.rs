@@ -118,7 +118,6 @@ impl Device {
         &mut self,
         author: &SigningPublic,
         manifest: &SignedManifest,
-        keeps_buffer: bool,
         now_ms: u64,
     ) {
         if !self.is_gone() {
@@ -135,7 +134,7 @@ impl Device {
                     let buffered = std::mem::take(buffered);
                     let machine = Membership::anchored(me, manifest.clone(), buffered, now_ms);
                     self.phase = Phase::Member(Box::new(machine));
-                } else if keeps_buffer && buffered.len() < BUFFERED_MANIFESTS_MAX {
+                } else if buffered.len() < BUFFERED_MANIFESTS_MAX {
                     buffered.push((*author, manifest.clone()));
                 }
             }

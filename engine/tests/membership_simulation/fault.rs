@@ -14,8 +14,6 @@ pub(crate) enum Fault {
     NobodyMerges,
     /// New members don't send their anchor to anybody.
     NoHello,
-    /// Joiners forget what arrives before the anchor.
-    NoBuffer,
     /// Manifests that remove somebody are never sent.
     SilentRemovals,
     /// At the end one device forgets one member.
@@ -41,7 +39,7 @@ impl Fault {
                         .any(|m| !manifest.lists(&m.keys.signing))
                 })
             }
-            Self::None | Self::NobodyMerges | Self::NoBuffer | Self::ForgottenMember => false,
+            Self::None | Self::NobodyMerges | Self::ForgottenMember => false,
         }
     }
 }

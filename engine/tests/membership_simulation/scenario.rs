@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Write as _;
+use std::ops::Range;
 
 use crate::device::Device;
 use crate::fault::Fault;
@@ -150,6 +151,7 @@ pub(crate) struct Tally {
     pub(crate) info_deaths: u64,
     pub(crate) blobs: usize,
     pub(crate) manifests: usize,
+    pub(crate) dropped: usize,
     pub(crate) kinds: BTreeMap<Failure, u64>,
     pub(crate) failing_seeds: Vec<(u64, BTreeSet<Failure>)>,
 }
@@ -164,6 +166,7 @@ impl Tally {
         self.runs += 1;
         self.blobs += world.pushed_blobs;
         self.manifests += world.issued.len();
+        self.dropped += world.dropped.len();
         self.partitions += u64::from(verdict.is_partition);
         self.info_deaths += u64::from(verdict.is_info_death);
         for failure in &verdict.failures {
@@ -195,18 +198,33 @@ impl fmt::Display for Tally {
 }
 
 /// The seeds to run, as the environment asks.
-pub(crate) fn seeds() -> std::ops::Range<u64> {
+pub(crate) fn seeds() -> Range<u64> {
     let first = env("SEALPOST_SIMULATION_SEED", 1);
-    first..first + env("SEALPOST_SIMULATION_RUNS", 200)
+    first..first + env("SEALPOST_SIMULATION_RUNS", 100)
 }
 
-/// Runs a scenario many times and prints what came of it; with a fault planted, a quarter as
-/// often.
-pub(crate) fn run_many(name: &str, scenario: &Scenario, fault: Fault) -> Tally {
-    let mut seeds = seeds();
-    if fault != Fault::None {
-        seeds.end = seeds.start + (seeds.end - seeds.start).div_ceil(4);
-    }
+/// Runs a scenario many times and prints what came of it.
+pub(crate) fn run_many(name: &str, scenario: &Scenario) -> Tally {
+    run(name, scenario, Fault::None, seeds())
+}
+
+/// Runs a scenario a twentieth as often, for large groups.
+pub(crate) fn run_some(name: &str, scenario: &Scenario) -> Tally {
+    run(name, scenario, Fault::None, share(20))
+}
+
+/// Runs the harshest scenario with a fault planted, a quarter as often.
+pub(crate) fn run_faulty(fault: Fault) -> Tally {
+    let name = format!("{fault:?}");
+    run(&name, &Scenario::JOINERS_ACT, fault, share(4))
+}
+
+fn share(of: u64) -> Range<u64> {
+    let seeds = seeds();
+    seeds.start..seeds.start + (seeds.end - seeds.start).div_ceil(of)
+}
+
+fn run(name: &str, scenario: &Scenario, fault: Fault, seeds: Range<u64>) -> Tally {
     let is_single = seeds.end - seeds.start == 1;
     let mut tally = Tally {
         name: name.to_owned(),

@@ -174,11 +174,12 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether somebody wanted this device removed, itself included.
+    /// Whether somebody wanted this device removed, itself included, or the group was full.
     fn is_meant_to_go(&self, target: usize) -> bool {
         let intents = self.world.intents.iter();
         let mut goes = intents.filter(|intent| intent.what != What::Admit);
-        goes.any(|intent| intent.target == target)
+        let key = self.device(target).key();
+        goes.any(|intent| intent.target == target) || self.world.dropped.contains(&key)
     }
 
     fn removals_of(&self, target: usize) -> impl Iterator<Item = (&'a Intent, &'a SignedManifest)> {

@@ -49,6 +49,8 @@ pub(crate) struct World {
     pub(crate) devices: Vec<Device>,
     pub(crate) intents: Vec<Intent>,
     pub(crate) issued: BTreeMap<ManifestHash, SignedManifest>,
+    /// Who had to go because the group was overfull.
+    pub(crate) dropped: BTreeSet<SigningPublic>,
     pub(crate) pushed_blobs: usize,
     pub(crate) now_ms: u64,
     pub(crate) fault: Fault,
@@ -73,6 +75,7 @@ impl World {
             devices: Vec::new(),
             intents: Vec::new(),
             issued: BTreeMap::new(),
+            dropped: BTreeSet::new(),
             pushed_blobs: 0,
             now_ms: START_MS,
             fault,
@@ -323,8 +326,7 @@ impl World {
             self.note(&format!("{to} <- {from}: {}", self.describe(&blob)));
         }
         let author = self.devices[from].key();
-        let keeps_buffer = self.fault != Fault::NoBuffer;
-        self.devices[to].receive(&author, &blob, keeps_buffer, self.now_ms);
+        self.devices[to].receive(&author, &blob, self.now_ms);
         self.carry_out(to);
         if self.percent(self.crashes_percent) {
             self.devices[to].crash(self.now_ms);
@@ -349,7 +351,11 @@ impl World {
             if online == was_online && !is_due {
                 continue;
             }
+            let overfull = (group.view().len() > 32).then(|| group.view().clone());
             group.handle_timer(now_ms, online, &secrets.signing, rng);
+            let dropped = overfull.unwrap_or_default().into_keys();
+            let dropped = dropped.filter(|key| !group.view().contains_key(key));
+            self.dropped.extend(dropped);
             self.devices[device].told_online = online;
             self.carry_out(device);
         }

@@ -26,7 +26,8 @@
 //! - a removal for which no manifest lists both devices issues a merge to build on (3.4);
 //! - admitting a member again sends it a manifest by its admitter, issued anew if need be;
 //! - a full table of parked manifests keeps out only what would be parked (3.5);
-//! - nobody greets a device that it knows to be removed (3.5);
+//! - nobody greets a device that it knows to be removed, and everybody a member whose own
+//!   anchor, once it arrives, doesn't list this device (3.5);
 //! - a merge closes only limbo keys that are all due (3.6);
 //! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8).
 //!

@@ -4,7 +4,7 @@
 //! that the device that sent it is alive and what it holds.
 //! Spec: membership rule, section 3.5.
 
-use sealpost_protocol::key::{DeviceKeys, SigningPublic};
+use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 
 use super::bound::{BUFFERED_MANIFESTS_MAX, PARKED_MAX, REMOVED_ISSUER_GRACE_MS, VERSION_JUMP_MAX};
@@ -44,6 +44,9 @@ impl Membership {
             if self.take(author, manifest) {
                 self.settle(now_ms);
             } else {
+                // Who sent a known manifest can still matter: it may greet, or end a wait.
+                let before = self.standing.clone();
+                self.greet_newcomers(&before);
                 self.follow_merge_need(now_ms);
             }
         }
@@ -156,28 +159,38 @@ impl Membership {
 
     /// Sends the own anchor, once, to members that may not know of this device.
     ///
-    /// Those are the members that the anchor lists, but for the admitter, and later every
-    /// new member whose admission didn't list this device. The outbox keeps the order per
-    /// recipient, so the greeting arrives before any message.
+    /// Those are the members that the anchor lists, but for the admitter; later every new
+    /// member whose admission didn't list this device, and every member whose own anchor
+    /// doesn't. The outbox keeps the order per recipient, so the greeting arrives before any
+    /// message.
     pub(super) fn greet_newcomers(&mut self, before: &Standing) {
         if self.root.parent().is_none() || self.is_removed() {
             return;
         }
-        for keys in self.ungreeted(before) {
+        let ungreeted = self.view().iter().filter(|(key, _)| {
+            **key != self.me.signing
+                && *key != self.root.issuer()
+                && !self.known.hello_sent.contains(key)
+                && (self.is_anchored_without_me(key) || self.is_news_to(key, before))
+        });
+        let ungreeted: Vec<_> = ungreeted.map(|(_, member)| member.keys).collect();
+        for keys in ungreeted {
             self.send(keys, self.root.clone());
             self.record(MembershipChange::HelloSent { key: keys.signing });
         }
     }
 
-    fn ungreeted(&self, before: &Standing) -> Vec<DeviceKeys> {
-        let fresh = self.view().iter();
-        fresh
-            .filter(|(key, _)| !before.view.contains_key(key))
-            .filter(|(key, _)| **key != self.me.signing && *key != self.root.issuer())
-            .filter(|(key, _)| !self.known.hello_sent.contains(key))
-            .filter(|(key, _)| self.root.lists(key) || !self.was_admitted_beside_me(key))
-            .map(|(_, member)| member.keys)
-            .collect()
+    /// Whether a member is new here, and not by a manifest that told it of this device.
+    fn is_news_to(&self, key: &SigningPublic, before: &Standing) -> bool {
+        let is_new = !before.view.contains_key(key);
+        is_new && (self.root.lists(key) || !self.was_admitted_beside_me(key))
+    }
+
+    /// Whether a member greeted with an anchor that doesn't list this device.
+    fn is_anchored_without_me(&self, key: &SigningPublic) -> bool {
+        let hello = self.known.hello.get(key);
+        let anchor = hello.and_then(|hash| self.known.manifest(hash));
+        anchor.is_some_and(|anchor| !anchor.lists(&self.me.signing))
     }
 
     /// Whether a known manifest that lists this device added the key.

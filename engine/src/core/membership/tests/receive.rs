@@ -181,6 +181,24 @@ fn later_member_is_greeted_if_its_admission_did_not_list_me() {
 }
 
 #[test]
+fn member_whose_own_anchor_does_not_list_me_is_greeted() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, me, unaware] = &people;
+    let base = manifest(1, None, &[a, b], a);
+    let anchor = manifest(2, Some(&base), &[a, b, me], a);
+    let mut group = joined(me, &anchor);
+    // The admitter's next manifest lists us both; who had admitted the other stays unknown.
+    let both = manifest(3, Some(&anchor), &[a, b, me, unaware], a);
+    take(&mut group, a, &both);
+    assert!(drained_sends(&mut group).is_empty());
+    let theirs = manifest(2, Some(&base), &[a, b, unaware], b);
+    take(&mut group, unaware, &theirs);
+    assert_eq!(drained_sends(&mut group), [(unaware.key(), anchor)]);
+    take(&mut group, unaware, &theirs);
+    assert!(drained_sends(&mut group).is_empty(), "once");
+}
+
+#[test]
 fn holder_of_the_genesis_greets_nobody() {
     let [a, b, c] = Person::many();
     let genesis = manifest(1, None, &[&a, &b], &a);
