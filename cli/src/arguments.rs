@@ -103,6 +103,12 @@ pub(crate) enum Command {
     Messages(Messages),
     /// Print the members of the group.
     Members(InGroup),
+    /// Remove a device from the group, for everybody.
+    Remove(Remove),
+    /// Leave the group, or go on with leaving it.
+    Leave(Confirmed),
+    /// Stop waiting for the relay while leaving a group: the others are not told.
+    Forget(Confirmed),
     /// Run a relay in this process.
     #[command(subcommand)]
     Relay(Relay),
@@ -157,6 +163,25 @@ pub(crate) struct InGroup {
     pub(crate) group: Option<String>,
 }
 
+/// Arguments of `remove`.
+#[derive(Args, Debug)]
+pub(crate) struct Remove {
+    /// The member, by its id or its name in `members`.
+    pub(crate) member: String,
+    #[command(flatten)]
+    pub(crate) confirmed: Confirmed,
+}
+
+/// A group, and whether to ask before something that can't be undone.
+#[derive(Args, Debug)]
+pub(crate) struct Confirmed {
+    #[command(flatten)]
+    pub(crate) group: InGroup,
+    /// Do it without asking: for scripts.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
 /// Arguments of `pair`.
 #[derive(Args, Debug)]
 pub(crate) struct Pair {
@@ -176,15 +201,18 @@ pub(crate) struct Join {
     /// Invitation or pairing code; left out, the join that is waiting goes on.
     pub(crate) invitation: Option<String>,
     /// Address of the relay, where the code names none.
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", requires = "invitation")]
     pub(crate) relay: Option<String>,
+    /// Which waiting join to go on with, by its number in `group list`.
+    #[arg(long, conflicts_with = "invitation")]
+    pub(crate) group: Option<String>,
     /// Take the relay and the four words without asking: for scripts.
     #[arg(long)]
     pub(crate) yes: bool,
     /// End once the request is stored, without waiting to be admitted.
     #[arg(long)]
     pub(crate) no_wait: bool,
-    /// Give up the join that is waiting.
+    /// Give up the join that is waiting; leaves the group when it has led into one.
     #[arg(long, conflicts_with_all = ["invitation", "relay", "yes", "no_wait"])]
     pub(crate) cancel: bool,
 }
@@ -281,5 +309,13 @@ mod tests {
     fn cancelling_a_join_takes_nothing_else() {
         assert!(Arguments::try_parse_from(["sealpost", "join", "--cancel"]).is_ok());
         assert!(Arguments::try_parse_from(["sealpost", "join", "x", "--cancel"]).is_err());
+        let one_of_several = ["sealpost", "join", "--cancel", "--group", "2"];
+        assert!(Arguments::try_parse_from(one_of_several).is_ok());
+    }
+
+    #[test]
+    fn a_relay_without_an_invitation_is_refused_and_not_ignored() {
+        assert!(Arguments::try_parse_from(["sealpost", "join", "--relay", "x"]).is_err());
+        assert!(Arguments::try_parse_from(["sealpost", "join", "i", "--relay", "x"]).is_ok());
     }
 }

@@ -3,10 +3,12 @@
 mod group;
 mod init;
 mod join;
+mod leave;
 mod members;
 mod messages;
 mod pair;
 mod relay;
+mod remove;
 mod send;
 mod tail;
 
@@ -26,6 +28,9 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Tail(tail) => tail::run(global, &tail, output).await,
         Command::Messages(messages) => messages::run(global, &messages, output).await,
         Command::Members(members) => members::run(global, &members, output).await,
+        Command::Remove(remove) => remove::run(global, &remove, output).await,
+        Command::Leave(leave) => leave::run(global, &leave, output).await,
+        Command::Forget(forget) => leave::forget(global, &forget, output).await,
         Command::Relay(relay) => relay::run(global, &relay, output).await,
     }
 }

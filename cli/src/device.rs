@@ -5,6 +5,7 @@
 //! not new.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use sealpost_engine::namespace::Namespace;
 use sealpost_engine::profile::{KeyStoreKind, Profile, ProfileError};
 use sealpost_engine::{Engine, OpenOptions};
 use sealpost_protocol::address::RelayAddress;
+use zeroize::Zeroizing;
 
 use crate::arguments::{Global, KeyStoreChoice};
 use crate::explanation::{key_store_error, open_error, profile_error};
@@ -26,6 +28,8 @@ use crate::failure::{Exit, Failure};
 const DATA_FOLDER: &str = "app.sealpost.desktop";
 /// The setting that lists the places of groups that came to nothing, as the app has it.
 const SPARE_GROUPS: &str = "spareGroups";
+/// What stands in a profile's folder before there is a profile: a relay's data, a lock.
+const NO_PROFILE: [&str; 2] = ["relay", "lock"];
 /// A passphrase from outside, where nobody can be asked.
 const PASSPHRASE_VARIABLE: &str = "SEALPOST_PASSPHRASE";
 /// Shorter passphrases are guessed.
@@ -177,7 +181,7 @@ impl Device {
 }
 
 /// The folder with the data of all profiles.
-pub(crate) fn data_dir(global: &Global) -> Result<PathBuf, Failure> {
+fn data_dir(global: &Global) -> Result<PathBuf, Failure> {
     global
         .data_dir
         .clone()
@@ -196,6 +200,13 @@ pub(crate) fn data_dir(global: &Global) -> Result<PathBuf, Failure> {
         })
 }
 
+/// The folder of the profile, whether or not it was made; its name is checked.
+pub(crate) fn profile_dir(global: &Global) -> Result<PathBuf, Failure> {
+    let name = &global.profile;
+    Namespace::parse(name).map_err(|_| profile_error(ProfileError::InvalidName, name))?;
+    Ok(data_dir(global)?.join(name))
+}
+
 /// The name of this computer, as a device's name to begin with.
 pub(crate) fn computer_name() -> String {
     let name = gethostname::gethostname().to_string_lossy().into_owned();
@@ -204,7 +215,15 @@ pub(crate) fn computer_name() -> String {
 
 /// Whether there is something to open. What can't be looked at is, so that opening it tells.
 fn is_made(data_dir: &Path, profile: &str) -> bool {
-    data_dir.join(profile).try_exists().unwrap_or(true)
+    match std::fs::read_dir(data_dir.join(profile)) {
+        Ok(mut entries) => entries.any(|entry| {
+            entry.map_or(true, |entry| {
+                let name = entry.file_name();
+                !NO_PROFILE.iter().any(|other| name == *other)
+            })
+        }),
+        Err(error) => error.kind() != io::ErrorKind::NotFound,
+    }
 }
 
 fn open_profile(data_dir: &Path, name: &str) -> Result<Profile, Failure> {
@@ -229,31 +248,35 @@ fn make_key_store(
     profile: &Profile,
     choice: Option<KeyStoreChoice>,
 ) -> Result<(KeyStoreKind, Arc<dyn KeyStore>), Failure> {
-    let path = profile.key_file_path();
-    let key_file = || KeyFileStore::create(&path).map(|store| Arc::new(store) as Arc<dyn KeyStore>);
-    match choice {
-        Some(KeyStoreChoice::Keychain) => {
-            let store = open_keychain().map_err(key_store_error)?;
-            Ok((KeyStoreKind::Keychain, store))
-        }
-        Some(KeyStoreChoice::File) => {
-            Ok((KeyStoreKind::KeyFile, key_file().map_err(key_store_error)?))
-        }
-        Some(KeyStoreChoice::Passphrase) => {
-            let passphrase = new_passphrase()?;
-            let store = PassphraseFileStore::create(&path, &passphrase).map_err(key_store_error)?;
-            Ok((KeyStoreKind::PassphraseFile, Arc::new(store)))
-        }
+    let kind = match choice {
+        Some(choice) => kind_of(choice),
         None => match open_keychain() {
-            Ok(store) => Ok((KeyStoreKind::Keychain, store)),
+            Ok(store) => return Ok((KeyStoreKind::Keychain, store)),
             // Only where there is none at all, as under cron. One that is locked or was
             // dismissed is the person's own, and a file beside it would not be their choice.
-            Err(KeyStoreError::Missing) => {
-                Ok((KeyStoreKind::KeyFile, key_file().map_err(key_store_error)?))
-            }
-            Err(error) => Err(key_store_error(error)),
+            Err(KeyStoreError::Missing) => KeyStoreKind::KeyFile,
+            Err(error) => return Err(key_store_error(error)),
         },
+    };
+    Ok((kind, make_key_store_of(profile, kind)?))
+}
+
+/// Makes a key store of this kind. A key file that is there already was made by an `init`
+/// that ended before the profile could say so: it is opened.
+fn make_key_store_of(profile: &Profile, kind: KeyStoreKind) -> Result<Arc<dyn KeyStore>, Failure> {
+    let path = profile.key_file_path();
+    if kind == KeyStoreKind::Keychain || path.try_exists().unwrap_or(true) {
+        return open_key_store(profile, kind);
     }
+    match kind {
+        KeyStoreKind::Keychain => open_keychain(),
+        KeyStoreKind::KeyFile => KeyFileStore::create(&path).map(|store| Arc::new(store) as _),
+        KeyStoreKind::PassphraseFile => {
+            let passphrase = new_passphrase()?;
+            PassphraseFileStore::create(&path, &passphrase).map(|store| Arc::new(store) as _)
+        }
+    }
+    .map_err(key_store_error)
 }
 
 /// Opens the keychain once it says that it can be used.
@@ -271,11 +294,16 @@ const fn kind_of(choice: KeyStoreChoice) -> KeyStoreKind {
     }
 }
 
-fn passphrase(prompt: &str) -> Result<String, Failure> {
-    if let Ok(passphrase) = std::env::var(PASSPHRASE_VARIABLE) {
-        return Ok(passphrase);
-    }
-    rpassword::prompt_password(prompt).map_err(|_| {
+fn passphrase_from_outside() -> Option<Zeroizing<String>> {
+    std::env::var(PASSPHRASE_VARIABLE).ok().map(Zeroizing::new)
+}
+
+fn passphrase(prompt: &str) -> Result<Zeroizing<String>, Failure> {
+    passphrase_from_outside().map_or_else(|| typed_passphrase(prompt), Ok)
+}
+
+fn typed_passphrase(prompt: &str) -> Result<Zeroizing<String>, Failure> {
+    let typed = rpassword::prompt_password(prompt).map_err(|_| {
         Failure::new(
             "passphrase-missing",
             Exit::Refused,
@@ -283,11 +311,22 @@ fn passphrase(prompt: &str) -> Result<String, Failure> {
             "There is no terminal to ask at, and SEALPOST_PASSPHRASE is not set.",
             "Run this in a terminal, or set SEALPOST_PASSPHRASE.",
         )
-    })
+    })?;
+    Ok(Zeroizing::new(typed))
 }
 
-fn new_passphrase() -> Result<String, Failure> {
-    let passphrase = passphrase("New passphrase for the key file: ")?;
+fn new_passphrase() -> Result<Zeroizing<String>, Failure> {
+    choose_passphrase(passphrase_from_outside(), typed_passphrase)
+}
+
+/// A new passphrase that was given from outside or typed twice: what nobody sees while
+/// typing it is easily mistyped, and nothing opens the file then.
+fn choose_passphrase(
+    given: Option<Zeroizing<String>>,
+    mut ask: impl FnMut(&str) -> Result<Zeroizing<String>, Failure>,
+) -> Result<Zeroizing<String>, Failure> {
+    let is_typed = given.is_none();
+    let passphrase = given.map_or_else(|| ask("New passphrase for the key file: "), Ok)?;
     if passphrase.chars().count() < PASSPHRASE_CHARS_MIN {
         return Err(Failure::new(
             "passphrase-short",
@@ -295,6 +334,15 @@ fn new_passphrase() -> Result<String, Failure> {
             "This passphrase is too short.",
             format!("It needs {PASSPHRASE_CHARS_MIN} characters or more."),
             "Choose a longer one; several words are good. Nothing was made.",
+        ));
+    }
+    if is_typed && ask("The same passphrase again: ")? != passphrase {
+        return Err(Failure::new(
+            "passphrase-differs",
+            Exit::Input,
+            "The two passphrases are not the same.",
+            "At least one of them was mistyped.",
+            "Run `sealpost init` again. No key file was made.",
         ));
     }
     Ok(passphrase)
@@ -328,4 +376,42 @@ fn name_empty() -> Failure {
         "Nothing of it can be seen.",
         "Choose a name with letters or digits.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn choose(given: Option<&str>, typed: &[&str]) -> Result<String, &'static str> {
+        let mut typed = typed.iter();
+        let ask = |_: &str| Ok(Zeroizing::new((*typed.next().unwrap()).to_owned()));
+        let given = given.map(|given| Zeroizing::new(given.to_owned()));
+        choose_passphrase(given, ask)
+            .map(|chosen| chosen.to_string())
+            .map_err(|failure| failure.code)
+    }
+
+    #[test]
+    fn a_new_passphrase_is_typed_twice() {
+        assert_eq!(
+            choose(None, &["long enough", "long enough"]).unwrap(),
+            "long enough"
+        );
+        assert_eq!(
+            choose(None, &["long enough", "long enoguh"]),
+            Err("passphrase-differs")
+        );
+        assert_eq!(choose(None, &["short"]), Err("passphrase-short"));
+        assert_eq!(choose(Some("from outside"), &[]).unwrap(), "from outside");
+    }
+
+    #[test]
+    fn a_folder_with_a_relay_only_is_no_profile() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_made(folder.path(), "p"));
+        std::fs::create_dir_all(folder.path().join("p/relay")).unwrap();
+        assert!(!is_made(folder.path(), "p"));
+        std::fs::write(folder.path().join("p/profile.json"), "").unwrap();
+        assert!(is_made(folder.path(), "p"));
+    }
 }

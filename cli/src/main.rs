@@ -65,7 +65,8 @@ fn not_understood(error: &clap::Error) -> ExitCode {
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     );
-    if is_answer || !std::env::args().any(|argument| argument == "--json") {
+    // An argument may be anything, also what is no text.
+    if is_answer || !std::env::args_os().any(|argument| argument == "--json") {
         let _ = error.print();
         return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(Exit::Other as u8));
     }

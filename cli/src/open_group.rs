@@ -71,6 +71,30 @@ impl OpenGroup {
         })
     }
 
+    /// Opens a place for a new group. One that can't be opened is kept for the next group.
+    pub(crate) async fn open_new(device: &Device, relay: RelayAddress) -> Result<Self, Failure> {
+        let namespace = device.new_namespace()?;
+        let opened = Self::open(device, &namespace, Some(relay)).await;
+        if opened.is_err() {
+            // Why it can't be opened says more than why this didn't work either.
+            let _ = device.put_aside(&namespace);
+        }
+        opened
+    }
+
+    /// Closes a group that was to be made, and keeps its place for the next one.
+    pub(crate) async fn abandon(self, device: &Device) -> Result<(), Failure> {
+        let namespace = self.namespace.clone();
+        self.close().await;
+        device.put_aside(&namespace)
+    }
+
+    /// Whether texts stay here because the words of the join were not compared yet.
+    pub(crate) fn holds_texts(&self) -> bool {
+        let join = self.engine.pairing().join;
+        join.is_some_and(|join| !join.confirmed)
+    }
+
     async fn find_named(
         device: &Device,
         namespaces: &[Namespace],

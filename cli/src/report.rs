@@ -8,6 +8,10 @@ use serde::Serialize;
 use crate::terminal_text::{lines, one_line};
 use crate::utc;
 
+/// What a person reads once a group is forgotten.
+const FORGOTTEN: &str = "This computer has forgotten that it was in the group. Whoever was not \
+                         told still lists it.";
+
 /// One thing that a command says. The JSON has the variant's name as `type`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -44,12 +48,23 @@ pub(crate) enum Report {
     },
     /// The four words that both sides compare.
     Words { words: [String; 4] },
-    /// The request is stored and waits for an answer.
-    Pending { group: String },
+    /// The request is stored; `on_relay` tells whether the relay has it.
+    Pending { group: String, on_relay: bool },
     /// This device is in the group now.
     Joined { group: String, members: usize },
     /// The join was given up.
     Cancelled { group: String },
+    /// This device left the group; `told` tells whether the relay has the news for the
+    /// others.
+    Left { group: String, told: bool },
+    /// A member was removed; `told` as for leaving.
+    Removed {
+        id: String,
+        name: String,
+        told: bool,
+    },
+    /// The end of a group is not waited for any more.
+    Forgotten { group: String },
     /// A text is stored and on its way.
     Queued { message_id: String },
     /// Where a text is.
@@ -122,7 +137,10 @@ pub(crate) struct MessageReport {
 pub(crate) struct DeliveryReport {
     /// The recipient.
     pub(crate) member: String,
-    /// `waiting`, `sending`, `on_relay` or `failed`.
+    /// Its name when the message was sent.
+    pub(crate) name: String,
+    /// `waiting`, `sending`, `on_relay`, `failed` or `withdrawn`: taken back because the
+    /// recipient left the group, or this device did.
     pub(crate) state: &'static str,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -175,7 +193,7 @@ impl Report {
                 format!("Relay: {host}, ports {receive_port} and {push_port}, key {fingerprint}")
             }
             Self::Words { words } => words_text(words),
-            Self::Pending { .. } => "The request waits to be accepted.".to_owned(),
+            Self::Pending { on_relay, .. } => pending_text(*on_relay).to_owned(),
             Self::Joined { members, .. } => {
                 format!(
                     "This device is in the group, together with {}.",
@@ -183,6 +201,9 @@ impl Report {
                 )
             }
             Self::Cancelled { .. } => "The join is given up.".to_owned(),
+            Self::Left { told, .. } => left_text(*told).to_owned(),
+            Self::Removed { name, told, .. } => removed_text(name, *told),
+            Self::Forgotten { .. } => FORGOTTEN.to_owned(),
             Self::Queued { message_id } => message_id.clone(),
             Self::Delivery {
                 on_relay,
@@ -224,7 +245,41 @@ fn accepted_text(name: &str, delivered: bool) -> String {
     if delivered {
         format!("{name} is in the group.")
     } else {
-        format!("{name} is in the group. It learns so once the relay can be reached.")
+        format!(
+            "{name} is in the group, but the relay doesn't have the news for it yet. It goes \
+             out with the next `sealpost tail` or `sealpost send` that reaches the relay."
+        )
+    }
+}
+
+const fn pending_text(on_relay: bool) -> &'static str {
+    if on_relay {
+        "The request is on the relay and waits to be accepted. `sealpost join` goes on with it."
+    } else {
+        "The request is stored here, but the relay doesn't have it yet. It goes out while \
+         `sealpost join` runs and reaches the relay."
+    }
+}
+
+const fn left_text(told: bool) -> &'static str {
+    if told {
+        "This device has left the group; the others learn so from the relay. The messages that \
+         were stored here stay."
+    } else {
+        "This device leaves the group, but the relay doesn't have the news for the others yet. \
+         `sealpost leave` tries again; `sealpost forget` stops trying."
+    }
+}
+
+fn removed_text(name: &str, told: bool) -> String {
+    let name = one_line(name);
+    if told {
+        format!("{name} is removed; the others learn so from the relay. It keeps what it has.")
+    } else {
+        format!(
+            "{name} is removed, but the relay doesn't have the news for the others yet. It goes \
+             out with the next `sealpost tail` or `sealpost send` that reaches the relay."
+        )
     }
 }
 
@@ -254,11 +309,22 @@ fn message_text(message: &MessageReport) -> String {
         || "(a message that this version can't show)".to_owned(),
         lines,
     );
+    let deliveries: String = message.deliveries.iter().map(delivery_line).collect();
     format!(
-        "{}  {}  {author}: {text}",
+        "{}  {}  {author}: {text}{deliveries}",
         message.position,
         utc::to_text(message.sent_at_ms)
     )
+}
+
+fn delivery_line(delivery: &DeliveryReport) -> String {
+    let name = one_line(&delivery.name);
+    let state = match delivery.state {
+        "on_relay" => "on the relay",
+        "withdrawn" => "taken back, no longer in the group together",
+        state => state,
+    };
+    format!("\n    -> {}", with_reason(&name, state, delivery.reason))
 }
 
 #[cfg(test)]
@@ -305,6 +371,40 @@ mod tests {
                 .to_text()
                 .ends_with("(a message that this version can't show)")
         );
+    }
+
+    #[test]
+    fn a_person_sees_where_an_own_message_is() {
+        let Report::Message(mut message) = message(Some("hello")) else {
+            unreachable!();
+        };
+        message.own = true;
+        message.deliveries = [("on_relay", None), ("failed", Some("expired"))]
+            .map(|(state, reason)| DeliveryReport {
+                member: "id".to_owned(),
+                name: "Phone".to_owned(),
+                state,
+                reason,
+            })
+            .to_vec();
+        assert!(
+            message_text(&message)
+                .ends_with("you: hello\n    -> Phone: on the relay\n    -> Phone: failed, expired")
+        );
+    }
+
+    #[test]
+    fn what_the_relay_lacks_is_told_with_the_command_that_goes_on() {
+        assert!(pending_text(true).contains("on the relay"));
+        for text in [
+            pending_text(false),
+            left_text(false),
+            &accepted_text("B", false),
+            &removed_text("B", false),
+        ] {
+            assert!(text.contains("the relay doesn't have"), "{text}");
+            assert!(text.contains("`sealpost "), "{text}");
+        }
     }
 
     #[test]

@@ -24,8 +24,11 @@ async fn make(global: &Global, new: &GroupNew, output: Output) -> Result<(), Fai
     let name = sealpost_protocol::name::clean(&new.name).ok_or_else(name_empty)?;
     let device = Device::open(global)?;
     check_relay(&relay, output).await?;
-    let group = OpenGroup::open(&device, &device.new_namespace()?, Some(relay)).await?;
-    group.engine.set_label(name).await.map_err(engine_error)?;
+    let group = OpenGroup::open_new(&device, relay).await?;
+    if let Err(error) = group.engine.set_label(name).await {
+        let _ = group.abandon(&device).await;
+        return Err(engine_error(error));
+    }
     let report = report(&group).await?;
     group.close().await;
     output.say(&report)

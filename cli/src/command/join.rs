@@ -1,7 +1,8 @@
 //! `join`: asks to be let into a group, and waits for it.
 //!
-//! Nothing is stored and nothing is contacted before the invitation was understood and the
-//! person has said yes to the relay that it names. From then on the request is durable: an
+//! Nothing is stored, and the relay of the invitation is not contacted, before the invitation
+//! was understood and the person has said yes to that relay. (The groups that this device is
+//! in are opened to compare keys, and may push what waits in them.) From then on the request is durable: an
 //! interrupted join stays pending and goes on with `sealpost join`.
 
 use std::time::Duration;
@@ -15,6 +16,7 @@ use sealpost_protocol::token::PairingToken;
 use tokio::time::sleep;
 
 use super::group::check_relay;
+use super::leave::left;
 use super::pair::{next_answer, no_answer, push_out};
 use crate::arguments::{Global, Join};
 use crate::device::Device;
@@ -54,7 +56,7 @@ pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<
     let mut lines = (!join.yes).then(Lines::of_input);
     let mut group = match named {
         Some(named) => begin(&device, named, &mut lines, output).await?,
-        None => find_waiting(&device).await?,
+        None => find_waiting(&device, join.group.as_deref()).await?,
     };
     let outcome = if join.cancel {
         cancel(&group, output).await
@@ -69,13 +71,17 @@ pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<
         .go_on()
         .await
     };
-    let is_unused = is_unused(&group).await;
-    let namespace = group.namespace.clone();
-    group.close().await;
-    if is_unused {
-        device.put_aside(&namespace)?;
+    // How the join ended says more than what became of its place.
+    outcome.and(close(&device, group).await)
+}
+
+/// Closes the group, and keeps its place for another one where nothing came of the join.
+async fn close(device: &Device, group: OpenGroup) -> Result<(), Failure> {
+    if is_unused(&group).await {
+        return group.abandon(device).await;
     }
-    outcome
+    group.close().await;
+    Ok(())
 }
 
 /// Whether the join was given up before anything came of it.
@@ -121,9 +127,11 @@ async fn begin(
         return Err(relay_refused());
     }
     check_relay(&relay, output).await?;
-    let group = OpenGroup::open(device, &device.new_namespace()?, Some(relay)).await?;
-    group.receive()?;
-    group.engine.join(token).await.map_err(engine_error)?;
+    let group = OpenGroup::open_new(device, relay).await?;
+    if let Err(error) = group.engine.join(token).await {
+        let _ = close(device, group).await;
+        return Err(engine_error(error));
+    }
     Ok(group)
 }
 
@@ -164,30 +172,54 @@ async fn agrees(lines: &mut Option<Lines>, output: Output) -> Result<bool, Failu
 }
 
 /// The join that isn't finished: not let in yet, or its words not compared.
-async fn find_waiting(device: &Device) -> Result<OpenGroup, Failure> {
-    for namespace in device.namespaces()? {
-        let group = OpenGroup::open(device, &namespace, None).await?;
-        let is_pending = group.engine.status() == Status::PendingJoin;
-        if is_pending || group.engine.pairing().join.is_some() {
-            group.receive()?;
+async fn find_waiting(device: &Device, wanted: Option<&str>) -> Result<OpenGroup, Failure> {
+    if wanted.is_some() {
+        let group = OpenGroup::find(device, wanted).await?;
+        if is_waiting(&group) {
             return Ok(group);
         }
         group.close().await;
+        return Err(no_join_waiting());
     }
-    Err(Failure::new(
-        "no-join-waiting",
-        Exit::Group,
-        "No join is waiting.",
-        "This profile has asked nobody, or is in already.",
-        "Give an invitation: `sealpost join INVITATION`.",
-    ))
+    let mut found: Option<OpenGroup> = None;
+    for namespace in device.namespaces()? {
+        let group = OpenGroup::open(device, &namespace, None).await?;
+        if !is_waiting(&group) {
+            group.close().await;
+        } else if let Some(earlier) = found.replace(group) {
+            earlier.close().await;
+            if let Some(later) = found {
+                later.close().await;
+            }
+            return Err(several_joins());
+        }
+    }
+    found.ok_or_else(no_join_waiting)
 }
 
+fn is_waiting(group: &OpenGroup) -> bool {
+    group.engine.status() == Status::PendingJoin || group.engine.pairing().join.is_some()
+}
+
+/// Gives the join up: takes the request back, or leaves the group that it has led to before
+/// the words were compared.
 async fn cancel(group: &OpenGroup, output: Output) -> Result<(), Failure> {
-    group.engine.cancel_join().await.map_err(engine_error)?;
-    output.say(&Report::Cancelled {
-        group: group.namespace.as_str().to_owned(),
-    })
+    output.say(&give_up(group).await?)
+}
+
+async fn give_up(group: &OpenGroup) -> Result<Report, Failure> {
+    let was_in = group.engine.status() == Status::Member;
+    group.engine.refuse_words().await.map_err(engine_error)?;
+    if group.engine.status() == Status::Member {
+        // Let in at this moment, with words that were compared: nothing was given up.
+        return Err(no_join_waiting());
+    }
+    if was_in || group.engine.status() == Status::Leaving {
+        let told = push_out(group).await;
+        return Ok(left(group, told));
+    }
+    let group = group.namespace.as_str().to_owned();
+    Ok(Report::Cancelled { group })
 }
 
 /// A request that is stored, until this device is in and the words are compared.
@@ -201,18 +233,22 @@ struct Waiting<'a> {
 
 impl Waiting<'_> {
     async fn go_on(mut self) -> Result<(), Failure> {
+        self.group.receive()?;
+        let end = interrupted();
+        tokio::pin!(end);
         let words = self.words().await?;
         if let Some(words) = words {
             self.output.say(&Report::Words { words })?;
         }
+        let on_relay = tokio::select! {
+            on_relay = push_out(self.group) => on_relay,
+            () = &mut end => return Err(stays_pending()),
+        };
+        self.say_pending(on_relay)?;
         if self.join.no_wait {
-            push_out(self.group).await;
-            return self.say_pending();
+            return Ok(());
         }
-        self.say_pending()?;
         self.ask_or_confirm().await?;
-        let end = interrupted();
-        tokio::pin!(end);
         loop {
             if self.is_in() {
                 return self.say_joined();
@@ -283,12 +319,8 @@ impl Waiting<'_> {
                     .map_err(engine_error)
             }
             Answer::No => {
-                self.group
-                    .engine
-                    .refuse_words()
-                    .await
-                    .map_err(engine_error)?;
-                push_out(self.group).await;
+                let report = give_up(self.group).await?;
+                self.output.say(&report)?;
                 Err(words_differ())
             }
             Answer::Unclear => self.output.ask(&WORDS),
@@ -324,12 +356,12 @@ impl Waiting<'_> {
         })
     }
 
-    fn say_pending(&self) -> Result<(), Failure> {
+    fn say_pending(&self, on_relay: bool) -> Result<(), Failure> {
         if self.group.engine.status() != Status::PendingJoin {
             return Ok(());
         }
         let group = self.group.namespace.as_str().to_owned();
-        self.output.say(&Report::Pending { group })
+        self.output.say(&Report::Pending { group, on_relay })
     }
 }
 
@@ -371,8 +403,8 @@ fn words_differ() -> Failure {
         "The join is given up.",
         "The words were not the same: somebody may have come in between, or another device \
          was let in.",
-        "Tell the other person, who should remove a device that they don't know. Then start \
-         with a new invitation.",
+        "Tell the other person, who should remove a device that they don't know (`sealpost \
+         remove`). Then start with a new invitation.",
     )
 }
 
@@ -383,5 +415,26 @@ fn stays_pending() -> Failure {
         "The join stays pending.",
         "This command was interrupted before this device was let in.",
         "Run `sealpost join` to go on, or `sealpost join --cancel` to give it up.",
+    )
+}
+
+fn no_join_waiting() -> Failure {
+    Failure::new(
+        "no-join-waiting",
+        Exit::Group,
+        "No join is waiting.",
+        "This profile has asked nobody, or is in already.",
+        "Give an invitation: `sealpost join INVITATION`. A group that this device is in is \
+         left with `sealpost leave`.",
+    )
+}
+
+fn several_joins() -> Failure {
+    Failure::new(
+        "join-needed",
+        Exit::Input,
+        "It isn't clear which join is meant.",
+        "More than one is waiting.",
+        "Name one with --group; `sealpost group list` shows their numbers.",
     )
 }

@@ -63,12 +63,44 @@ fn report(message: &StoredMessage) -> MessageReport {
             .iter()
             .map(|delivery| DeliveryReport {
                 member: delivery.member.as_str().to_owned(),
-                state: delivery.state.code(),
+                name: delivery.name.clone(),
+                state: state_name(delivery.state),
                 reason: match delivery.state {
                     DeliveryState::Failed(failure) => Some(failure.code()),
                     _ => None,
                 },
             })
             .collect(),
+    }
+}
+
+/// The name of a state in the output; the engine's own names have another shape.
+const fn state_name(state: DeliveryState) -> &'static str {
+    match state {
+        DeliveryState::Waiting => "waiting",
+        DeliveryState::Sending => "sending",
+        DeliveryState::OnRelay { .. } => "on_relay",
+        DeliveryState::Failed(_) => "failed",
+        DeliveryState::Withdrawn => "withdrawn",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_engine::core::issue::SendFailure;
+
+    use super::*;
+
+    #[test]
+    fn every_state_has_the_name_that_is_documented() {
+        let states = [
+            DeliveryState::Waiting,
+            DeliveryState::Sending,
+            DeliveryState::OnRelay { at_ms: 1 },
+            DeliveryState::Failed(SendFailure::Expired),
+            DeliveryState::Withdrawn,
+        ];
+        let names = ["waiting", "sending", "on_relay", "failed", "withdrawn"];
+        assert_eq!(states.map(state_name), names);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sealpost_relay::{Config, Relay, SystemClock, everywhere, key_file};
 
 use crate::arguments::{Global, Relay as RelayCommand, RelayRun};
-use crate::device::{computer_name, data_dir};
+use crate::device::{computer_name, profile_dir};
 use crate::explanation::{address_error, relay_key_error, relay_start_error};
 use crate::failure::Failure;
 use crate::interrupt::interrupted;
@@ -29,7 +29,7 @@ pub(super) async fn run(
     output: Output,
 ) -> Result<(), Failure> {
     let RelayCommand::Run(run) = relay;
-    let relay = start(&data_dir(global)?.join(&global.profile).join(FOLDER), run).await?;
+    let relay = start(&profile_dir(global)?.join(FOLDER), run).await?;
     let host = run.host.clone().unwrap_or_else(computer_name);
     let address = match relay.address(&host) {
         Ok(address) => address.to_text(),

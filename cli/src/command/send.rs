@@ -56,6 +56,11 @@ async fn queue_and_push(
     output: Output,
 ) -> Result<(), Failure> {
     let id = queue(group, text, output).await?;
+    if group.holds_texts() {
+        return held(wait_s, output);
+    }
+    let end = interrupted();
+    tokio::pin!(end);
     let patience = wait_s.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.into()));
     let deadline = Instant::now() + patience;
     loop {
@@ -72,7 +77,7 @@ async fn queue_and_push(
         tokio::select! {
             _ = group.next() => {}
             () = tokio::time::sleep(LOOK_INTERVAL) => {}
-            () = interrupted() => return Err(still_queued(Exit::Interrupted, "It was interrupted.")),
+            () = &mut end => return Err(still_queued(Exit::Interrupted, "It was interrupted.")),
         }
     }
 }
@@ -147,6 +152,18 @@ fn unfinished(
     }
     let code = failure.map_or("relay-slow", |failure| failure.code);
     output.note(code, &format!("Stored, and waiting for the relay: {why}"));
+    Ok(())
+}
+
+/// The words were not compared yet, so that nothing but that can bring the text further.
+fn held(wait_s: Option<u32>, output: Output) -> Result<(), Failure> {
+    let why = "This device holds it until the four words of its join are compared.";
+    let action = "Don't send it again: it is stored. Run `sealpost join` and compare the words.";
+    if wait_s.is_some() {
+        let what = "The message is not on the relay yet.";
+        return Err(Failure::new("words-open", Exit::InVain, what, why, action));
+    }
+    output.note("words-open", &format!("{why} {action}"));
     Ok(())
 }
 

@@ -36,12 +36,13 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
     tokio::pin!(end);
     loop {
         if std::mem::take(&mut has_new) {
-            printed = print_after(&group.engine, printed, output).await?;
-            group
-                .engine
-                .mark_read(printed)
-                .await
-                .map_err(engine_error)?;
+            let last = print_after(&group.engine, printed, output).await?;
+            // Nobody has read what was skipped over with `--after`.
+            if last > printed {
+                printed = last;
+                let marked = group.engine.mark_read(printed).await;
+                marked.map_err(engine_error)?;
+            }
         }
         tokio::select! {
             happening = group.next() => match happening {

@@ -58,8 +58,38 @@ pub(crate) fn engine_error(error: EngineError) -> Failure {
             Exit::Group,
             "The group is full.",
             format!("A group has at most {max} devices."),
-            "Remove a device first.",
+            "Remove a device first: `sealpost remove`.",
         ),
+        EngineError::GroupWornOut { .. }
+        | EngineError::NotListed
+        | EngineError::ManifestAwaited
+        | EngineError::VersionsExhausted
+        | EngineError::MemberNotFound => member_error(error),
+        EngineError::PayloadTooLarge { max } => Failure::new(
+            "text-too-large",
+            Exit::Input,
+            "The text is too long.",
+            format!("With what is sent along, a message has at most {max} bytes."),
+            "Send it in parts. Nothing was sent.",
+        ),
+        EngineError::StoreTooNew => group(
+            "store-too-new",
+            "The data of this group was written by a newer version of Sealpost.",
+            "This program can't read it.",
+            "Update this program. Nothing was changed.",
+        ),
+        EngineError::InvalidRelayAddress
+        | EngineError::InvalidNamespace
+        | EngineError::Closed
+        | EngineError::MessageHandlerAlreadySet => {
+            Failure::bug("The program met a state that it doesn't expect.", error)
+        }
+    }
+}
+
+/// A change of the members that can't be made.
+fn member_error(error: EngineError) -> Failure {
+    match error {
         EngineError::GroupWornOut { max } => Failure::new(
             "group-worn-out",
             Exit::Group,
@@ -85,26 +115,13 @@ pub(crate) fn engine_error(error: EngineError) -> Failure {
             "Its list has had the last version that there is.",
             "Make a new group, and invite the devices to that one.",
         ),
-        EngineError::PayloadTooLarge { max } => Failure::new(
-            "text-too-large",
-            Exit::Input,
-            "The text is too long.",
-            format!("With what is sent along, a message has at most {max} bytes."),
-            "Send it in parts. Nothing was sent.",
+        EngineError::MemberNotFound => group(
+            "member-unknown",
+            "There is no such member.",
+            "Nobody else in the group has this id or name.",
+            "`sealpost members` shows the members. Nothing was changed.",
         ),
-        EngineError::StoreTooNew => group(
-            "store-too-new",
-            "The data of this group was written by a newer version of Sealpost.",
-            "This program can't read it.",
-            "Update this program. Nothing was changed.",
-        ),
-        EngineError::InvalidRelayAddress
-        | EngineError::InvalidNamespace
-        | EngineError::Closed
-        | EngineError::MemberNotFound
-        | EngineError::MessageHandlerAlreadySet => {
-            Failure::bug("The program met a state that it doesn't expect.", error)
-        }
+        error => Failure::bug("The program met a state that it doesn't expect.", error),
     }
 }
 
@@ -120,7 +137,7 @@ fn not_member(status: Status) -> Failure {
         ),
         Status::Leaving | Status::Destroying => (
             "This device is about to leave the group.",
-            "Join a group again.",
+            "`sealpost leave` goes on with that; then join a group again.",
         ),
     };
     group(

@@ -58,7 +58,7 @@ pub(crate) fn connect_failure(failure: ConnectFailure) -> Failure {
             "relay-none",
             "This group has no relay.",
             "No address was ever given.",
-            "Join again with an invitation that names a relay, or give one with --relay.",
+            "Join again with an invitation that names a relay.",
         ),
         ConnectFailure::NoHandler => Failure::bug(
             "The relay is not asked for messages.",
