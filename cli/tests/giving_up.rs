@@ -21,13 +21,14 @@ impl Running {
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::inherit())
             .spawn()
             .expect("the program starts");
         let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
         Self { child, output }
     }
 
+    #[track_caller]
     fn wait_for(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let mut line = String::new();
         while self
@@ -45,6 +46,7 @@ impl Running {
         panic!("the command ended before it said what was wanted");
     }
 
+    #[track_caller]
     fn wait_for_type(&mut self, wanted: &str) -> Value {
         self.wait_for(|object| object["type"] == wanted)
     }

@@ -233,7 +233,10 @@ struct Waiting<'a> {
 
 impl Waiting<'_> {
     async fn go_on(mut self) -> Result<(), Failure> {
-        self.group.receive()?;
+        // Who doesn't wait takes no answer either: one that came now would be seen by nobody.
+        if !self.join.no_wait {
+            self.group.receive()?;
+        }
         let end = interrupted();
         tokio::pin!(end);
         let words = self.words().await?;
