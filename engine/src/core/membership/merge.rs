@@ -163,9 +163,7 @@ impl Membership {
     ) -> Result<(), IssueError> {
         let closed = self.limbo_in(&parent).count();
         self.issue_merge(Some(parent), self.view().clone(), secret, now_ms)?;
-        self.timer
-            .closings_ms
-            .extend(std::iter::repeat_n(now_ms, closed));
+        self.timer.remember_closings(closed, now_ms);
         Ok(())
     }
 
@@ -328,10 +326,16 @@ impl MergeTimer {
             .count()
     }
 
+    fn remember_closings(&mut self, closed: usize, now_ms: u64) {
+        self.closings_ms
+            .retain(|closed_ms| now_ms < closed_ms.saturating_add(CLOSINGS_SPAN_MS));
+        self.closings_ms.extend(std::iter::repeat_n(now_ms, closed));
+    }
+
     /// From when on another key may be closed.
     fn closings_room_ms(&self) -> u64 {
-        let spare = CLOSINGS_PER_DAY_MAX;
-        let oldest = self.closings_ms.iter().rev().nth(spare.saturating_sub(1));
+        let before_last = CLOSINGS_PER_DAY_MAX.saturating_sub(1);
+        let oldest = self.closings_ms.iter().rev().nth(before_last);
         oldest.map_or(0, |closed_ms| closed_ms.saturating_add(CLOSINGS_SPAN_MS))
     }
 }
