@@ -10,12 +10,12 @@ use core::fmt;
 
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use rand_core::{CryptoRng, RngCore};
-use subtle::ConstantTimeEq as _;
 use x25519_dalek::{PublicKey, StaticSecret};
-use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::base64url;
 use crate::limit::{KEY_BYTES, SIGNATURE_BYTES};
+use crate::secret::secret_bytes;
 
 /// The u-coordinates of the points of small order, the top bit cleared: with any private key
 /// they give a secret that everybody knows.
@@ -42,55 +42,6 @@ const fn single(first: u8, middle: u8, last: u8) -> [u8; KEY_BYTES] {
     bytes[0] = first;
     bytes[KEY_BYTES - 1] = last;
     bytes
-}
-
-/// Implements what both secret key types share.
-macro_rules! secret_key {
-    ($name:ident) => {
-        impl $name {
-            /// Draws a new secret.
-            #[must_use]
-            pub fn generate(rng: &mut (impl RngCore + CryptoRng)) -> Self {
-                let mut secret = Self([0; KEY_BYTES]);
-                rng.fill_bytes(&mut secret.0);
-                secret
-            }
-
-            /// Takes a stored secret.
-            #[must_use]
-            pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
-                Self(bytes)
-            }
-
-            /// The secret itself, for a key store.
-            #[must_use]
-            pub fn as_bytes(&self) -> &[u8; KEY_BYTES] {
-                &self.0
-            }
-        }
-
-        impl Drop for $name {
-            fn drop(&mut self) {
-                self.0.zeroize();
-            }
-        }
-
-        impl ZeroizeOnDrop for $name {}
-
-        impl PartialEq for $name {
-            fn eq(&self, other: &Self) -> bool {
-                self.0.ct_eq(&other.0).into()
-            }
-        }
-
-        impl Eq for $name {}
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(stringify!($name))
-            }
-        }
-    };
 }
 
 /// Implements what both public key types share.
@@ -128,7 +79,7 @@ macro_rules! public_key {
 #[derive(Clone)]
 pub struct NoiseSecret([u8; KEY_BYTES]);
 
-secret_key!(NoiseSecret);
+secret_bytes!(NoiseSecret);
 
 impl NoiseSecret {
     /// The public key of this secret.
@@ -169,7 +120,7 @@ impl NoisePublic {
 #[derive(Clone)]
 pub struct SigningSecret([u8; KEY_BYTES]);
 
-secret_key!(SigningSecret);
+secret_bytes!(SigningSecret);
 
 impl SigningSecret {
     /// The public key of this secret.

@@ -58,6 +58,7 @@
 
 mod base64url;
 mod field_reader;
+mod secret;
 #[cfg(test)]
 mod vectors;
 

@@ -9,15 +9,14 @@
 
 use core::fmt;
 
-use rand_core::{CryptoRng, RngCore};
 use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
 use thiserror::Error;
-use zeroize::{Zeroize as _, ZeroizeOnDrop, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::field_reader::FieldReader;
 use crate::key::{DeviceKeys, NoisePublic, SigningPublic};
 use crate::limit::KEY_BYTES;
+use crate::secret::secret_bytes;
 use crate::{base64url, label};
 
 /// What every token's text starts with.
@@ -33,49 +32,7 @@ const CHECK_BYTES: usize = 4;
 #[derive(Clone)]
 pub struct PairingSecret([u8; KEY_BYTES]);
 
-impl PairingSecret {
-    /// Draws a new secret.
-    #[must_use]
-    pub fn generate(rng: &mut (impl RngCore + CryptoRng)) -> Self {
-        let mut secret = Self([0; KEY_BYTES]);
-        rng.fill_bytes(&mut secret.0);
-        secret
-    }
-
-    /// Takes a stored secret.
-    #[must_use]
-    pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
-        Self(bytes)
-    }
-
-    /// The secret itself, for storing a Pending Join.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8; KEY_BYTES] {
-        &self.0
-    }
-}
-
-impl Drop for PairingSecret {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-impl ZeroizeOnDrop for PairingSecret {}
-
-impl PartialEq for PairingSecret {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.ct_eq(&other.0).into()
-    }
-}
-
-impl Eq for PairingSecret {}
-
-impl fmt::Debug for PairingSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PairingSecret")
-    }
-}
+secret_bytes!(PairingSecret);
 
 /// What one device shows and another scans, types or pastes.
 #[derive(Clone, PartialEq, Eq)]
