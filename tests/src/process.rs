@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 /// How often a wait looks again.
@@ -124,19 +125,29 @@ pub fn was_killed(status: ExitStatus) -> bool {
 
 /// Whether any thread of the process still does something: a dead one that nobody collected
 /// doesn't. Only when the last has ended are the files closed and the names on a bus free.
+///
+/// Asks for the state of the first thread and for their number in one read: a listing of the
+/// threads leaves living ones out while others of the same process end.
 #[must_use]
 pub fn is_alive(pid: u32) -> bool {
-    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else {
+    let stat = match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat,
+        // Anything else, such as no free file, tells nothing of the process.
+        Err(error) => {
+            return !matches!(
+                Errno::from_io_error(&error),
+                Some(Errno::NOENT | Errno::SRCH)
+            );
+        }
+    };
+    // The name in brackets may hold anything: fields count from behind it (proc_pid_stat(5)).
+    let Some((_, fields)) = stat.rsplit_once(')') else {
         return false;
     };
-    threads.flatten().any(|thread| {
-        // The name in brackets may hold anything; the state is the first field after it.
-        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
-        let state = stat
-            .rsplit_once(')')
-            .and_then(|(_, fields)| fields.split_whitespace().next());
-        state.is_some_and(|state| state != "Z" && state != "X")
-    })
+    let mut fields = fields.split_whitespace();
+    let has_ended = matches!(fields.next(), Some("Z" | "X") | None);
+    let threads: u32 = fields.nth(16).and_then(|n| n.parse().ok()).unwrap_or(0);
+    !has_ended || threads > 1
 }
 
 /// Waits until `probe` gives a value.
@@ -196,6 +207,31 @@ mod tests {
         );
         process.kill();
         assert!(!process.is_running());
+    }
+
+    #[test]
+    fn a_process_of_many_threads_that_ended_stays_ended() {
+        let crowd = "import threading, time\n\
+                     for _ in range(60): threading.Thread(target=time.sleep, args=(600,)).start()\n\
+                     print(flush=True)";
+        for _ in 0..5 {
+            let mut command = Command::new("python3");
+            command.args(["-c", crowd]).stdout(Stdio::piped());
+            let mut process = OwnedProcess::start("crowd", &mut command).unwrap();
+            let pipe = process.child().stdout.take().unwrap();
+            std::io::BufRead::read_line(&mut std::io::BufReader::new(pipe), &mut String::new())
+                .unwrap();
+            assert!(is_alive(process.id()));
+            // Not collected before the end: a dead process that nobody collected has ended.
+            kill_process(process.pid(), Signal::KILL).unwrap();
+            wait_until("the end of the crowd", Duration::from_secs(5), || {
+                (!is_alive(process.id())).then_some(())
+            })
+            .unwrap();
+            for _ in 0..100 {
+                assert!(!is_alive(process.id()));
+            }
+        }
     }
 
     #[test]
