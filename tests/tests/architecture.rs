@@ -57,6 +57,12 @@ const CRATE_RULES: [CrateRule; 6] = [
         tests_may_use: &[],
         sentence: "the whole-system tests drive the app and the client from outside",
     },
+    CrateRule {
+        name: "sealpost-bench",
+        may_use: &["sealpost-protocol", "sealpost-relay"],
+        tests_may_use: &[],
+        sentence: "the measurements stand beside the relay, and nothing stands on them",
+    },
 ];
 
 impl CrateRule {
@@ -131,13 +137,14 @@ const IMPURE: [(&str, &str); 19] = [
 ];
 
 /// Folders that hold the project's own code.
-const CODE: [&str; 7] = [
+const CODE: [&str; 8] = [
     "protocol",
     "engine",
     "relay",
     "cli",
     "src-tauri",
     "tests",
+    "bench",
     "ui/src",
 ];
 
@@ -197,12 +204,13 @@ fn no_source_imports_where_it_must_not() {
         ("cli", "sealpost-cli"),
         ("src-tauri", "sealpost"),
         ("tests", "sealpost-tests"),
+        ("bench", "sealpost-bench"),
     ];
     for (folder, name) in folders {
         let rule = CRATE_RULES.iter().find(|rule| rule.name == name).unwrap();
         for file in files_below(folder, &["rs"]) {
             let code = code_of(&file);
-            for other in ["protocol", "engine", "relay", "cli", "app", "tests"] {
+            for other in ["protocol", "engine", "relay", "cli", "app", "tests", "bench"] {
                 let is_own = folder == other || (folder == "src-tauri" && other == "app");
                 let allowed = rule.allows(&format!("sealpost-{other}"), is_test(&file));
                 if !is_own && !allowed && names(&code, &format!("sealpost_{other}")) {

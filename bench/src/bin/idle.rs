@@ -1,0 +1,3 @@
+//! What ten thousand devices that say nothing cost.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The relay beside every durable queue that a user could run instead.
+
+fn main() {}
