@@ -20,7 +20,7 @@ struct CrateRule {
     sentence: &'static str,
 }
 
-const CRATE_RULES: [CrateRule; 6] = [
+const CRATE_RULES: [CrateRule; 7] = [
     CrateRule {
         name: "sealpost-protocol",
         may_use: &[],
