@@ -67,6 +67,21 @@ impl Sealer {
     /// The frame is longer than a Noise message, and nothing was sealed; or the channel is
     /// used up.
     pub fn seal(&mut self, frame: &Frame<'_>) -> Result<Vec<u8>, ChannelError> {
+        let mut record = Vec::new();
+        self.seal_into(frame, &mut record)?;
+        Ok(record)
+    }
+
+    /// Seals one frame and appends it to others, so that several go out in one write.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::seal`]; `records` is then as it was.
+    pub fn seal_into(
+        &mut self,
+        frame: &Frame<'_>,
+        records: &mut Vec<u8>,
+    ) -> Result<(), ChannelError> {
         let frame = frame.encode();
         if frame.len() > FRAME_BYTES_MAX {
             return Err(ChannelError::FrameTooLong { bytes: frame.len() });
@@ -74,14 +89,17 @@ impl Sealer {
         let message_bytes = frame.len().saturating_add(TAG_BYTES);
         let prefix = length_prefix(message_bytes)
             .ok_or(ChannelError::FrameTooLong { bytes: frame.len() })?;
-        let mut record = vec![0; prefix.len().saturating_add(message_bytes)];
-        let (length, message) = record.split_at_mut(prefix.len());
-        length.copy_from_slice(&prefix);
-        self.transport
-            .write_message(self.nonce, &frame, message)
-            .map_err(|_| ChannelError::Exhausted)?;
+        let (before, length_end) = (records.len(), records.len().saturating_add(prefix.len()));
+        records.extend_from_slice(&prefix);
+        records.resize(length_end.saturating_add(message_bytes), 0);
+        let message = records.get_mut(length_end..).unwrap_or_default();
+        let written = self.transport.write_message(self.nonce, &frame, message);
+        if written.ok() != Some(message_bytes) {
+            records.truncate(before);
+            return Err(ChannelError::Exhausted);
+        }
         self.nonce = self.nonce.saturating_add(1);
-        Ok(record)
+        Ok(())
     }
 }
 
