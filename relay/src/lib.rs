@@ -17,7 +17,7 @@ mod limits;
 mod listener;
 mod relay;
 mod start_error;
-mod store;
+pub mod store;
 
 pub use clock::{Clock, SystemClock};
 pub use config::{

@@ -34,17 +34,22 @@ use bytes::Bytes;
 use sealpost_protocol::key::NoisePublic;
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 
-pub(crate) use inboxes::{InboxWatch, Sums};
+pub use inboxes::{InboxWatch, Sums};
 #[cfg(test)]
 pub(crate) use memory::MemoryStore;
 pub use schema::StoreOpenError;
-pub(crate) use sqlite::SqliteStore;
-pub(crate) use writer::WriterPace;
+pub use sqlite::SqliteStore;
+pub use writer::WriterPace;
 
-/// What the native door needs of a store.
-pub(crate) trait InboxStore: Send + Sync + 'static {
+/// What the native door needs of a store. Every method may be called from any thread, and
+/// none of them waits for the disk but in the future that it returns.
+pub trait InboxStore: Send + Sync + 'static {
     /// Queues an Envelope for `recipient`. The ticket tells when it is durable; the room is
     /// taken for as long as the store holds the Envelope in memory for it.
+    ///
+    /// # Errors
+    ///
+    /// Tells which bound leaves no room; nothing is queued then.
     fn put(
         &self,
         recipient: NoisePublic,
@@ -78,22 +83,23 @@ pub(crate) trait InboxStore: Send + Sync + 'static {
 }
 
 /// What a store answers later.
-pub(crate) type StoreFuture<'a, T> =
-    Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Names one blob to the device that it waits for. Opaque on the wire.
 #[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
-pub(crate) struct BlobId(u64);
+pub struct BlobId(u64);
 
 impl BlobId {
     /// Before the first blob.
-    pub(crate) const START: Self = Self(0);
+    pub const START: Self = Self(0);
 
-    pub(crate) const fn from_u64(number: u64) -> Self {
+    /// The number that a device gave back.
+    pub const fn from_u64(number: u64) -> Self {
         Self(number)
     }
 
-    pub(crate) const fn as_u64(self) -> u64 {
+    /// The number that a device is told.
+    pub const fn as_u64(self) -> u64 {
         self.0
     }
 }
@@ -106,9 +112,11 @@ impl fmt::Debug for BlobId {
 
 /// One stored Envelope.
 #[derive(Clone, Eq, PartialEq)]
-pub(crate) struct Blob {
-    pub(crate) id: BlobId,
-    pub(crate) envelope: Bytes,
+pub struct Blob {
+    /// Its name and its place in the order of arrival.
+    pub id: BlobId,
+    /// What was put, byte for byte.
+    pub envelope: Bytes,
 }
 
 impl fmt::Debug for Blob {
@@ -119,16 +127,17 @@ impl fmt::Debug for Blob {
 
 /// Some blobs of an inbox, in arrival order.
 #[derive(Debug)]
-pub(crate) struct Chunk {
-    pub(crate) blobs: Vec<Blob>,
+pub struct Chunk {
+    /// What was found, perhaps nothing.
+    pub blobs: Vec<Blob>,
     /// Everything up to here has been looked at: the last of `blobs`, or a later one that was
     /// deleted meanwhile, or where the read started if nothing waits.
-    pub(crate) through: BlobId,
+    pub through: BlobId,
 }
 
 /// Tells when a put is durable.
 #[derive(Debug)]
-pub(crate) struct PutTicket(oneshot::Receiver<Result<(), StoreError>>);
+pub struct PutTicket(oneshot::Receiver<Result<(), StoreError>>);
 
 impl PutTicket {
     fn new(room: PutRoom) -> (PutAnswer, Self) {
@@ -137,12 +146,16 @@ impl PutTicket {
     }
 
     /// Waits for the commit.
-    pub(crate) async fn outcome(self) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// Tells why it isn't stored. It may be put again.
+    pub async fn outcome(self) -> Result<(), StoreError> {
         self.0.await.unwrap_or(Err(StoreError::Closed))
     }
 
     /// The outcome if it is known by now.
-    pub(crate) fn try_outcome(&mut self) -> Option<Result<(), StoreError>> {
+    pub fn try_outcome(&mut self) -> Option<Result<(), StoreError>> {
         match self.0.try_recv() {
             Ok(outcome) => Some(outcome),
             Err(oneshot::error::TryRecvError::Empty) => None,
@@ -155,14 +168,11 @@ impl PutTicket {
 /// not with whoever waits for the outcome: a session that doesn't read its answers keeps none,
 /// and one that has ended frees none before its Envelopes are gone.
 #[derive(Debug)]
-pub(crate) struct PutRoom(
-    #[expect(dead_code, reason = "held, not used")] Option<OwnedSemaphorePermit>,
-);
+pub struct PutRoom(#[expect(dead_code, reason = "held, not used")] Option<OwnedSemaphorePermit>);
 
 impl PutRoom {
     /// Room that nobody counts.
-    #[cfg(test)]
-    pub(crate) fn uncounted() -> Self {
+    pub fn uncounted() -> Self {
         Self(None)
     }
 }
@@ -190,7 +200,7 @@ impl PutAnswer {
 
 /// Why a put isn't even queued.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum PutRefusal {
+pub enum PutRefusal {
     /// The inbox has no room.
     InboxFull,
     /// The relay has no room.
@@ -199,7 +209,7 @@ pub(crate) enum PutRefusal {
 
 /// Why a store doesn't do what it is asked. Carries no path and no content.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub(crate) enum StoreError {
+pub enum StoreError {
     /// The store is closed or closing.
     #[error("the store is closed")]
     Closed,
@@ -235,10 +245,13 @@ impl From<rusqlite::Error> for StoreError {
 
 /// Bounds and lifetimes that a store is opened with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StoreSettings {
-    pub(crate) limits: crate::limits::StoreLimits,
-    pub(crate) life_ms: u64,
-    pub(crate) pace: WriterPace,
+pub struct StoreSettings {
+    /// How much may be stored.
+    pub limits: crate::limits::StoreLimits,
+    /// How long a blob waits at most, in milliseconds.
+    pub life_ms: u64,
+    /// What the writer puts off.
+    pub pace: WriterPace,
 }
 
 /// A moment in whole Unix seconds, as stored.

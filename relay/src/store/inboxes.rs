@@ -49,12 +49,15 @@ pub(super) struct Found {
 
 /// What is stored, in numbers that name nobody.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Sums {
-    pub(crate) blobs: u64,
-    pub(crate) bytes: u64,
-    pub(crate) inboxes: u64,
+pub struct Sums {
+    /// Blobs that wait.
+    pub blobs: u64,
+    /// Bytes of their Envelopes.
+    pub bytes: u64,
+    /// Inboxes in which something waits or is about to.
+    pub inboxes: u64,
     /// When the first of the inboxes' oldest blobs expires, in Unix milliseconds.
-    pub(crate) first_expiry_ms: Option<u64>,
+    pub first_expiry_ms: Option<u64>,
 }
 
 /// One device's queue.
@@ -400,7 +403,7 @@ impl SharedInboxes {
 }
 
 /// Keeps a bell in place; dropping it takes the bell away.
-pub(crate) struct InboxWatch {
+pub struct InboxWatch {
     inboxes: SharedInboxes,
     device: NoisePublic,
     bell: Arc<Notify>,

@@ -27,8 +27,9 @@ use super::{
 /// writer for long.
 const EXPIRED_AT_ONCE: usize = 4_096;
 
-/// See the module.
-pub(crate) struct SqliteStore {
+/// The store in one file. Close it before it is dropped, or what is queued may be lost; what
+/// was answered is not.
+pub struct SqliteStore {
     settings: StoreSettings,
     shared: SharedInboxes,
     orders: Sender<Order>,
@@ -38,11 +39,13 @@ pub(crate) struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the store of `path`, making it if there is none, and reads what waits in it.
-    pub(crate) fn open(
-        path: &Path,
-        settings: StoreSettings,
-        reset: bool,
-    ) -> Result<Self, StoreOpenError> {
+    /// `reset` drops everything in a store that is too old to be migrated, and has no effect on
+    /// any other.
+    ///
+    /// # Errors
+    ///
+    /// Tells why it isn't opened; a file that was there is unchanged then.
+    pub fn open(path: &Path, settings: StoreSettings, reset: bool) -> Result<Self, StoreOpenError> {
         let (connection, lock) = schema::open(path, reset)?;
         let mut inboxes = Inboxes::new(settings.limits);
         let inbox = InboxTable::load(&connection, &mut inboxes)?;

@@ -44,11 +44,11 @@ const FREE_PAGES_MAX: u32 = 4_096;
 
 /// How long the writer puts off what nobody waits for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WriterPace {
+pub struct WriterPace {
     /// The longest that deletes wait for puts to ride along with.
-    pub(crate) deletes_linger: Duration,
+    pub deletes_linger: Duration,
     /// The silence after which space is given back.
-    pub(crate) tidy_after: Duration,
+    pub tidy_after: Duration,
 }
 
 impl Default for WriterPace {
