@@ -20,7 +20,7 @@ struct CrateRule {
     sentence: &'static str,
 }
 
-const CRATE_RULES: [CrateRule; 7] = [
+const CRATE_RULES: [CrateRule; 8] = [
     CrateRule {
         name: "sealpost-protocol",
         may_use: &[],
@@ -62,6 +62,12 @@ const CRATE_RULES: [CrateRule; 7] = [
         may_use: &["sealpost-protocol", "sealpost-relay"],
         tests_may_use: &[],
         sentence: "the measurements stand beside the relay, and nothing stands on them",
+    },
+    CrateRule {
+        name: "sealpost-fuzz",
+        may_use: &["sealpost-protocol", "sealpost-relay"],
+        tests_may_use: &[],
+        sentence: "fuzzing feeds what takes bytes from outside, and nothing stands on it",
     },
 ];
 
@@ -137,7 +143,7 @@ const IMPURE: [(&str, &str); 19] = [
 ];
 
 /// Folders that hold the project's own code.
-const CODE: [&str; 8] = [
+const CODE: [&str; 9] = [
     "protocol",
     "engine",
     "relay",
@@ -145,6 +151,7 @@ const CODE: [&str; 8] = [
     "src-tauri",
     "tests",
     "bench",
+    "fuzz",
     "ui/src",
 ];
 
@@ -205,12 +212,15 @@ fn no_source_imports_where_it_must_not() {
         ("src-tauri", "sealpost"),
         ("tests", "sealpost-tests"),
         ("bench", "sealpost-bench"),
+        ("fuzz", "sealpost-fuzz"),
     ];
     for (folder, name) in folders {
         let rule = CRATE_RULES.iter().find(|rule| rule.name == name).unwrap();
         for file in files_below(folder, &["rs"]) {
             let code = code_of(&file);
-            for other in ["protocol", "engine", "relay", "cli", "app", "tests", "bench"] {
+            for other in [
+                "protocol", "engine", "relay", "cli", "app", "tests", "bench", "fuzz",
+            ] {
                 let is_own = folder == other || (folder == "src-tauri" && other == "app");
                 let allowed = rule.allows(&format!("sealpost-{other}"), is_test(&file));
                 if !is_own && !allowed && names(&code, &format!("sealpost_{other}")) {
