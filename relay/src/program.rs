@@ -2,6 +2,7 @@
 
 pub(crate) mod address;
 pub(crate) mod arguments;
+pub(crate) mod backup;
 pub(crate) mod check_config;
 pub(crate) mod explanation;
 pub(crate) mod run;

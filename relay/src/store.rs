@@ -11,12 +11,14 @@
 //! - no more than ids and sizes of waiting blobs are in memory, plus a bounded number of
 //!   fresh Envelopes for devices that are connected.
 
+mod backup;
 #[cfg(test)]
 mod conformance;
 mod disk;
 mod fresh;
 mod inbox_table;
 mod inboxes;
+mod log;
 #[cfg(test)]
 mod memory;
 mod reader;
@@ -34,6 +36,7 @@ use bytes::Bytes;
 use sealpost_protocol::key::NoisePublic;
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 
+pub use backup::{BackupError, BackupProgress, back_up};
 pub use inboxes::{InboxWatch, Sums};
 #[cfg(test)]
 pub(crate) use memory::MemoryStore;
@@ -216,6 +219,9 @@ pub enum StoreError {
     /// The disk has no room.
     #[error("the disk is full")]
     DiskFull,
+    /// Another program reads the database for so long that nothing more can be written.
+    #[error("another program keeps the database open, and its log is full")]
+    LogFull,
     /// The disk can't be read or written.
     #[error("the disk doesn't answer")]
     Io,

@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Address(AddressOptions),
     /// Check the configuration without starting anything
     CheckConfig(Place),
+    /// Copy the waiting messages to a new file, while the relay runs or not
+    Backup(BackupOptions),
 }
 
 /// Where configuration, key and data are.
@@ -75,6 +77,15 @@ pub(crate) struct AddressOptions {
     /// The push port as devices see it [default: the configured one]
     #[arg(long, value_name = "PORT")]
     pub(crate) push_port: Option<u16>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(crate) struct BackupOptions {
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Where the copy goes; the file must not exist yet
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Reading Envelopes back beside the writer.
 //!
 //! Owns: a few reading connections, opened when first needed. Reads are short and end their
-//! snapshot with the chunk, so the log can always be moved into the file. Never blocks the
+//! snapshot with the chunk, and they pass a gate that the writer closes for a moment when the
+//! log has to start over. Never blocks the
 //! writer or a thread of the runtime's core.
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension};
 use tokio::sync::Semaphore;
 
 use super::inboxes::Found;
+use super::log::ReadGate;
 use super::schema::open_reader;
 use super::whole::Whole;
 use super::{Blob, StoreError};
@@ -24,6 +26,7 @@ const READERS_MAX: usize = 2;
 #[derive(Clone)]
 pub(super) struct Readers {
     path: PathBuf,
+    gate: ReadGate,
     /// Invariant: never more connections than `READERS_MAX`, idle or lent.
     turns: Arc<Semaphore>,
     idle: Arc<Mutex<Vec<Connection>>>,
@@ -32,10 +35,11 @@ pub(super) struct Readers {
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, gate: ReadGate) -> Self {
         let idle = Arc::new(Mutex::new(Vec::new()));
         Self {
             path,
+            gate,
             turns: Arc::new(Semaphore::new(READERS_MAX)),
             idle,
             is_failing: Arc::default(),
@@ -65,7 +69,9 @@ impl Readers {
         let readers = self.clone();
         let task = tokio::task::spawn_blocking(move || {
             let connection = readers.take()?;
+            let passing = readers.gate.pass();
             let result = read(&connection).map_err(StoreError::from);
+            drop(passing);
             readers.give_back(connection);
             drop(turn);
             result
@@ -145,7 +151,7 @@ mod tests {
     async fn reads_that_fail_are_noticed_until_one_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox.db");
-        let readers = Readers::new(path.clone());
+        let readers = Readers::new(path.clone(), ReadGate::default());
         let is_failing = || readers.is_failing.load(Ordering::Relaxed);
         assert!(!is_failing());
         for _ in 0..2 {

@@ -27,10 +27,10 @@ use crate::folder::{create_private_folder, folder_of};
 pub(super) const STORE_VERSION: u32 = 1;
 
 /// The oldest version that can be migrated. Below it, only a reset helps.
-const STORE_VERSION_MIN: u32 = 1;
+pub(super) const STORE_VERSION_MIN: u32 = 1;
 
 /// Marks the file as ours in the header of the database: "SPRS".
-const APPLICATION_ID: u32 = 0x5350_5253;
+pub(super) const APPLICATION_ID: u32 = 0x5350_5253;
 
 const SCHEMA: &str = "
 CREATE TABLE meta (
@@ -179,7 +179,8 @@ pub(super) fn log_path(path: &Path) -> PathBuf {
     beside(path, "-wal")
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// A file of the same folder, with a longer name.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     path.with_file_name(name)
@@ -198,20 +199,29 @@ fn take_lock(path: &Path) -> Result<StoreLock, StoreOpenError> {
 /// mode.
 fn private_file(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+    private(options.read(true).write(true).create(true).truncate(false)).open(path)
+}
+
+/// Makes a file that only its owner can read, and opens none that was there.
+pub(super) fn private_file_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    private(options.write(true).create_new(true)).open(path)
+}
+
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
 }
 
 /// What the first 100 bytes of the file say, read without SQLite so that nothing is written.
-enum Header {
+pub(super) enum Header {
     Empty,
     Foreign,
     Store { version: u32 },
 }
 
-fn read_header(path: &Path) -> io::Result<Header> {
+pub(super) fn read_header(path: &Path) -> io::Result<Header> {
     let mut header = Vec::new();
     File::open(path)?.take(100).read_to_end(&mut header)?;
     if header.is_empty() {
@@ -236,13 +246,13 @@ fn read_header(path: &Path) -> io::Result<Header> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // Closing must not move pages of a newer store from its log into its file.
+    // Closing must not move pages of a newer or damaged store from its log into its file.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(connection)
 }
 
 /// The version as the newest commit has it; none if there are no tables.
-fn recorded_version(connection: &Connection) -> rusqlite::Result<Option<u32>> {
+pub(super) fn recorded_version(connection: &Connection) -> rusqlite::Result<Option<u32>> {
     let tables: u32 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if tables == 0 {
@@ -269,7 +279,7 @@ fn holds_blobs(connection: &Connection) -> rusqlite::Result<bool> {
 fn prepare(mut connection: Connection) -> Result<Connection, StoreOpenError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     // The first two take effect only before the first table exists.
-    connection.pragma_update(None, "page_size", 4_096)?;
+    connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
@@ -279,7 +289,8 @@ fn prepare(mut connection: Connection) -> Result<Connection, StoreOpenError> {
     // Where a sync doesn't reach the disk otherwise, which is on macOS.
     connection.pragma_update(None, "fullfsync", true)?;
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 1_000)?;
+    // `log` does it, between two commits.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.pragma_update(None, "cache_size", WRITER_CACHE_KIB)?;
@@ -288,6 +299,16 @@ fn prepare(mut connection: Connection) -> Result<Connection, StoreOpenError> {
     transaction.commit()?;
     Ok(connection)
 }
+
+/// Says that the store has turned out to be sound, and may be tidied when it is closed.
+pub(super) fn settle(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
+        .map(drop)
+}
+
+/// Bytes of a page, in the file and in the log.
+pub(super) const PAGE_BYTES: u32 = 4_096;
 
 /// Bytes of the write-ahead log that stay on disk after a checkpoint.
 const WAL_BYTES_KEPT: i64 = 8 * 1_024 * 1_024;
@@ -363,7 +384,7 @@ mod tests {
         assert_eq!(number("fullfsync"), 1);
         assert_eq!(number("checkpoint_fullfsync"), 1);
         assert_eq!(number("page_size"), 4_096);
-        assert_eq!(number("wal_autocheckpoint"), 1_000);
+        assert_eq!(number("wal_autocheckpoint"), 0);
         assert_eq!(number("user_version"), 1);
         let mode: String = connection
             .query_row("PRAGMA journal_mode", [], |row| row.get(0))

@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 use super::disk::DiskFloor;
 use super::inbox_table::{InboxTable, Put};
 use super::inboxes::{InboxWatch, Inboxes, Removed, SharedInboxes, Sums};
+use super::log::{Log, ReadGate};
 use super::reader::Readers;
 use super::schema::{self, StoreOpenError};
 use super::writer::{Order, Write, Writer};
@@ -22,6 +23,7 @@ use super::{
     Blob, BlobId, Chunk, InboxStore, PutAnswer, PutRefusal, PutRoom, PutTicket, Seconds,
     StoreError, StoreFuture, StoreSettings,
 };
+use crate::metrics::StoreMetrics;
 
 /// Expired blobs that are taken out in one step, so that nobody waits for the lock or the
 /// writer for long.
@@ -34,6 +36,7 @@ pub struct SqliteStore {
     shared: SharedInboxes,
     orders: Sender<Order>,
     readers: Readers,
+    metrics: Arc<StoreMetrics>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -46,18 +49,24 @@ impl SqliteStore {
     ///
     /// Tells why it isn't opened; a file that was there is unchanged then.
     pub fn open(path: &Path, settings: StoreSettings, reset: bool) -> Result<Self, StoreOpenError> {
-        let (connection, lock) = schema::open(path, reset)?;
+        let (mut connection, lock) = schema::open(path, reset)?;
         let mut inboxes = Inboxes::new(settings.limits);
         let inbox = InboxTable::load(&connection, &mut inboxes)?;
+        schema::settle(&connection)?;
+        let gate = ReadGate::default();
+        let log = Log::new(&mut connection, gate.clone())?;
         let shared = SharedInboxes::new(inboxes);
         let disk = DiskFloor::new(path, settings.limits.disk_free_bytes_min);
-        let readers = Readers::new(path.to_owned());
+        let readers = Readers::new(path.to_owned(), gate);
+        let metrics = Arc::<StoreMetrics>::default();
         let (orders, receiver) = mpsc::channel();
         let writer = Writer {
             connection,
             inbox,
             shared: shared.clone(),
             disk,
+            log,
+            metrics: Arc::clone(&metrics),
             orders: receiver,
             pace: settings.pace,
             is_failing: false,
@@ -73,14 +82,25 @@ impl SqliteStore {
             shared,
             orders,
             readers,
+            metrics,
             thread,
         })
+    }
+
+    /// What was counted so far, and will be.
+    pub(crate) fn metrics(&self) -> Arc<StoreMetrics> {
+        Arc::clone(&self.metrics)
     }
 
     /// A store whose thread has ended, however that came, reads and never writes again.
     fn has_writer(&self) -> bool {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    fn order_expired(&self, expired: Vec<Removed>) {
+        self.metrics.expired.add(expired.len() as u64);
+        self.order_removal(expired);
     }
 
     fn order_removal(&self, removed: Vec<Removed>) {
@@ -104,7 +124,7 @@ impl InboxStore for SqliteStore {
         let expired = inboxes.remove_expired_of(recipient, Seconds::at(now_ms));
         let reserved = inboxes.reserve(recipient, bytes);
         drop(inboxes);
-        self.order_removal(expired);
+        self.order_expired(expired);
         reserved?;
         let (answer, ticket) = PutTicket::new(room);
         let expires_at = Seconds::end_of_life(now_ms, self.settings.life_ms);
@@ -156,7 +176,7 @@ impl InboxStore for SqliteStore {
         let now = Seconds::at(now_ms);
         let removed = self.shared.lock().remove_expired(now, EXPIRED_AT_ONCE);
         let is_more = removed.len() >= EXPIRED_AT_ONCE;
-        self.order_removal(removed);
+        self.order_expired(removed);
         is_more
     }
 

@@ -10,6 +10,7 @@
 //! A later door adds a variant to [`Write`], a field to [`Batch`] and a table to [`Writer`];
 //! the thread, the batching and the failure handling stay as they are.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -19,7 +20,9 @@ use super::StoreError;
 use super::disk::DiskFloor;
 use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
 use super::inboxes::{Removed, SharedInboxes};
-use super::schema::{BUSY_TIMEOUT, StoreLock};
+use super::log::Log;
+use super::schema::StoreLock;
+use crate::metrics::StoreMetrics;
 
 /// Bytes after which a batch is committed even if more is queued.
 const BATCH_BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -30,9 +33,6 @@ const BATCH_WRITES_MAX: usize = 4_096;
 /// The longest wait for as many puts as the last batch had.
 const GATHER_MAX: Duration = Duration::from_micros(300);
 
-/// The longest that moving the log waits for readers.
-const CHECKPOINT_PATIENCE: Duration = Duration::from_millis(50);
-
 /// Pages given back to the file system at a time, so that a put never waits for long.
 const VACUUM_PAGES: u32 = 128;
 
@@ -41,6 +41,10 @@ const FREE_PAGES_KEPT: u32 = 64;
 
 /// Free pages above which a slice is given back even while puts keep coming.
 const FREE_PAGES_MAX: u32 = 4_096;
+
+/// How often the pause before another look doubles while something keeps the log from being
+/// emptied: up to a minute with the default pace.
+const PAUSE_DOUBLINGS_MAX: u32 = 5;
 
 /// How long the writer puts off what nobody waits for.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +139,8 @@ enum Tidiness {
     Dirty,
     /// A slice was given back and there is more.
     Tidying,
+    /// The log couldn't be emptied, so many times in a row.
+    Hindered(u32),
 }
 
 /// The thread's state.
@@ -143,6 +149,8 @@ pub(super) struct Writer {
     pub(super) inbox: InboxTable,
     pub(super) shared: SharedInboxes,
     pub(super) disk: DiskFloor,
+    pub(super) log: Log,
+    pub(super) metrics: Arc<StoreMetrics>,
     pub(super) orders: Receiver<Order>,
     pub(super) pace: WriterPace,
     /// Whether the last commit failed, so that a full disk is logged once and not per push.
@@ -170,6 +178,7 @@ impl Writer {
                     puts_last = batch.inbox.puts.len();
                     tidiness = Tidiness::Dirty;
                     pending = self.commit(batch);
+                    self.log.keep_short(&self.connection);
                 }
                 Collected::Silence => {
                     tidiness = self.tidy(tidiness);
@@ -196,6 +205,11 @@ impl Writer {
                     .map_err(|_| RecvTimeoutError::Disconnected),
                 (true, Tidiness::Dirty) => self.orders.recv_timeout(self.pace.tidy_after),
                 (true, Tidiness::Tidying) => self.orders.recv_timeout(Duration::ZERO),
+                (true, Tidiness::Hindered(times)) => {
+                    let pause = 1_u32 << times.min(PAUSE_DOUBLINGS_MAX);
+                    self.orders
+                        .recv_timeout(self.pace.tidy_after.saturating_mul(pause))
+                }
                 (false, _) => {
                     let until =
                         linger_until.get_or_insert_with(|| deadline(self.pace.deletes_linger));
@@ -239,16 +253,18 @@ impl Writer {
 
     /// Commits a batch and answers it. Returns the deletes that have to be tried again.
     fn commit(&mut self, mut batch: Batch) -> Batch {
-        if !batch.inbox.puts.is_empty() && !self.disk.has_room_for(batch.bytes as u64) {
-            self.note_failure(StoreError::DiskFull);
-            let removed = batch.inbox.failed(StoreError::DiskFull, &self.shared);
+        if let Some(error) = self.hindrance_of_puts(&batch) {
+            self.note_failure(error);
+            let removed = batch.inbox.failed(error, &self.shared);
             batch = Batch::retry(removed);
-            if batch.is_empty() {
+            if batch.is_empty() || !self.log.has_room_for_deletes(&self.connection) {
                 return batch;
             }
         }
+        let begin = Instant::now();
         match self.write(&batch) {
             Ok(applied) => {
+                self.metrics.commit(batch.inbox.puts.len(), begin.elapsed());
                 if !batch.inbox.puts.is_empty() && std::mem::take(&mut self.is_failing) {
                     tracing::info!("the store takes pushes again");
                 }
@@ -258,10 +274,25 @@ impl Writer {
             Err(error) => {
                 let error = StoreError::from(error);
                 self.note_failure(error);
-                self.free_log();
+                // A full disk has room for deletes again once the log is gone.
+                self.log.empty(&self.connection);
                 Batch::retry(batch.inbox.failed(error, &self.shared))
             }
         }
+    }
+
+    /// Why the puts of a batch can't even be tried.
+    fn hindrance_of_puts(&self, batch: &Batch) -> Option<StoreError> {
+        let has_puts = !batch.inbox.puts.is_empty();
+        if has_puts && !self.disk.has_room_for(batch.bytes as u64) {
+            return Some(StoreError::DiskFull);
+        }
+        let has_room = if has_puts {
+            self.log.has_room_for_puts(&self.connection)
+        } else {
+            self.log.has_room_for_deletes(&self.connection)
+        };
+        (!has_room).then_some(StoreError::LogFull)
     }
 
     fn write(&mut self, batch: &Batch) -> rusqlite::Result<Applied> {
@@ -277,40 +308,28 @@ impl Writer {
     }
 
     fn note_failure(&mut self, error: StoreError) {
+        self.metrics.failures.add(1);
         if !std::mem::replace(&mut self.is_failing, true) {
             tracing::warn!(%error, "pushes are refused until the store can be written again");
         }
     }
 
-    /// Moves the log into the file, so that a full disk has room for deletes again. Whoever
-    /// reads may keep it from that, and isn't waited for as long as for a commit: pushes queue
-    /// up meanwhile.
-    fn free_log(&self) {
-        let checkpoint = || {
-            self.connection.busy_timeout(CHECKPOINT_PATIENCE)?;
-            let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
-            let done = self.connection.query_row(checkpoint, [], |_| Ok(()));
-            self.connection.busy_timeout(BUSY_TIMEOUT).and(done)
-        };
-        if let Err(error) = checkpoint() {
-            let error = StoreError::from(error);
-            tracing::debug!(%error, "the write-ahead log stays for now");
-        }
-    }
-
-    /// Gives a slice of free pages back, and moves the log into the file after the last one,
-    /// because only then the file gets shorter.
+    /// Gives a slice of free pages back, and empties the log after the last one: only then the
+    /// file gets shorter, and a relay in silence leaves nothing that a crash would have to redo.
     fn tidy(&self, tidiness: Tidiness) -> Tidiness {
         match self.vacuum_slice() {
             Ok(true) => return Tidiness::Tidying,
-            Ok(false) if tidiness == Tidiness::Tidying => self.free_log(),
             Ok(false) => {}
             Err(error) => {
                 let error = StoreError::from(error);
                 tracing::debug!(%error, "free pages stay for now");
             }
         }
-        Tidiness::Tidy
+        match tidiness {
+            _ if self.log.empty(&self.connection) => Tidiness::Tidy,
+            Tidiness::Hindered(times) => Tidiness::Hindered(times.saturating_add(1)),
+            _ => Tidiness::Hindered(1),
+        }
     }
 
     /// Gives one slice back; false if there is none.
@@ -351,7 +370,6 @@ fn time_until(deadline: Option<Instant>) -> Duration {
 #[cfg(test)]
 mod tests {
     use std::path::Path;
-    use std::sync::Arc;
     use std::sync::mpsc::{self, Sender};
 
     use bytes::Bytes;
@@ -359,7 +377,8 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::super::inboxes::Inboxes;
-    use super::super::schema;
+    use super::super::log::ReadGate;
+    use super::super::schema::{self, BUSY_TIMEOUT};
     use super::super::{PutRoom, PutTicket, Seconds};
     use super::*;
     use crate::limits::StoreLimits;
@@ -367,7 +386,8 @@ mod tests {
     const RECIPIENT: NoisePublic = NoisePublic::from_bytes([1; 32]);
 
     fn writer(path: &Path) -> (Writer, Sender<Order>) {
-        let (connection, lock) = schema::open(path, false).unwrap();
+        let (mut connection, lock) = schema::open(path, false).unwrap();
+        let log = Log::new(&mut connection, ReadGate::default()).unwrap();
         let mut inboxes = Inboxes::new(StoreLimits::default());
         let inbox = InboxTable::load(&connection, &mut inboxes).unwrap();
         let (sender, orders) = mpsc::channel();
@@ -376,6 +396,8 @@ mod tests {
             inbox,
             shared: SharedInboxes::new(inboxes),
             disk: DiskFloor::new(path, 0),
+            log,
+            metrics: Arc::default(),
             orders,
             pace: WriterPace {
                 deletes_linger: Duration::from_millis(1),
@@ -504,13 +526,82 @@ mod tests {
         let (write, _ticket) = put(&writer, 300);
         writer.commit(batch_of(write));
         let begin = Instant::now();
-        writer.free_log();
+        assert!(!writer.log.empty(&writer.connection));
         assert!(begin.elapsed() < BUSY_TIMEOUT / 2);
         let patience: u32 = writer
             .connection
             .query_row("PRAGMA busy_timeout", [], |row| row.get(0))
             .unwrap();
         assert_eq!(u128::from(patience), BUSY_TIMEOUT.as_millis());
+    }
+
+    fn rows(writer: &Writer) -> u32 {
+        let rows = "SELECT count(*) FROM blobs";
+        writer
+            .connection
+            .query_row(rows, [], |row| row.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_foreign_reader_that_stays_bounds_the_log_and_not_for_longer_than_it_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let (mut writer, _orders) = writer(&path);
+        let (write, _ticket) = put(&writer, 300);
+        writer.commit(batch_of(write));
+        let (puts, deletes) = (1 << 20, (1 << 20) + 65_536);
+        writer.log.bound(puts, deletes);
+        let reader = schema::open_reader(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM meta").unwrap();
+        let refused = (0..100).find_map(|_| {
+            let (write, mut ticket) = put(&writer, 60_000);
+            writer.commit(batch_of(write));
+            writer.log.keep_short(&writer.connection);
+            ticket.try_outcome().unwrap().err()
+        });
+        assert_eq!(refused, Some(StoreError::LogFull));
+        let stored = rows(&writer);
+        let log = std::fs::metadata(schema::log_path(&path)).unwrap().len();
+        assert!(log < deletes + 65_536, "{log}");
+        let waiting =
+            writer
+                .shared
+                .lock()
+                .after(RECIPIENT, super::super::BlobId::START, Seconds(0));
+        let mut batch = Batch::default();
+        for found in &waiting {
+            let removed = writer.shared.lock().remove(RECIPIENT, found.id.as_u64());
+            batch.add(Write::Remove(removed.into_iter().collect()));
+        }
+        assert!(
+            writer.commit(batch).is_empty(),
+            "deletes have room of their own"
+        );
+        assert!(rows(&writer) < stored);
+        drop(reader);
+        let (write, mut ticket) = put(&writer, 60_000);
+        writer.commit(batch_of(write));
+        assert_eq!(ticket.try_outcome(), Some(Ok(())));
+        assert!(!writer.is_failing);
+    }
+
+    #[test]
+    fn silence_empties_the_log_and_then_the_writer_sleeps() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let (mut writer, _orders) = writer(&path);
+        let (write, _ticket) = put(&writer, 300);
+        writer.commit(batch_of(write));
+        let log = || std::fs::metadata(schema::log_path(&path)).unwrap().len();
+        assert_ne!(log(), 0);
+        let reader = schema::open_reader(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM meta").unwrap();
+        assert_eq!(writer.tidy(Tidiness::Dirty), Tidiness::Hindered(1));
+        assert_eq!(writer.tidy(Tidiness::Hindered(1)), Tidiness::Hindered(2));
+        drop(reader);
+        assert_eq!(writer.tidy(Tidiness::Hindered(2)), Tidiness::Tidy);
+        assert_eq!(log(), 0);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::ending::Ending;
 use super::greeting::greet;
 use super::record_reader::RecordReader;
-use super::{NativeDoor, before_deadline, wire};
+use super::{NativeDoor, SessionKind, before_deadline, wire};
 use crate::limits::charged_bytes;
 use crate::store::{PutRefusal, PutTicket, StoreError};
 
@@ -43,6 +43,7 @@ async fn shake_hands<'a>(
     let hello = reader.next_of(PUSH_HELLO_BYTES).await?;
     let (channel, reply) = ExpectPushHello::new(&door.key, &mut OsRng)?.handle_hello(&hello)?;
     wire::write(stream, &reply).await?;
+    door.metrics.begin_session(SessionKind::Push);
     Ok((channel, reader))
 }
 
@@ -56,7 +57,7 @@ async fn exchange(
     let (sealer, opener) = channel.split();
     let (answers, pending) = mpsc::channel(UNANSWERED_MAX);
     let read = read_pushes(door, reader, opener, answers);
-    let write = write_answers(stream, sealer, pending);
+    let write = write_answers(door, stream, sealer, pending);
     tokio::pin!(read, write);
     let ending = tokio::select! {
         ending = &mut read => ending,
@@ -176,23 +177,28 @@ fn frame_of(outcome: Result<(), StoreError>) -> Frame<'static> {
 
 /// Answers in order. Answers that are known together go out together.
 async fn write_answers(
+    door: &NativeDoor,
     stream: &TcpStream,
     mut sealer: Sealer,
     mut pending: mpsc::Receiver<Answer>,
 ) -> Result<(), Ending> {
     while let Some(answer) = pending.recv().await {
-        let mut records = sealer.seal(&answer.frame().await)?;
+        let mut seal = |frame: Frame<'_>| {
+            door.metrics.answer(&frame);
+            sealer.seal(&frame)
+        };
+        let mut records = seal(answer.frame().await)?;
         let mut waiting = None;
         while let Ok(mut next) = pending.try_recv() {
             let Some(frame) = next.try_frame() else {
                 waiting = Some(next);
                 break;
             };
-            records.extend(sealer.seal(&frame)?);
+            records.extend(seal(frame)?);
         }
         wire::write(stream, &records).await?;
         if let Some(answer) = waiting {
-            wire::write(stream, &sealer.seal(&answer.frame().await)?).await?;
+            wire::write(stream, &seal(answer.frame().await)?).await?;
         }
     }
     Ok(())
@@ -212,7 +218,9 @@ impl From<PutRefusal> for Refusal {
 impl From<StoreError> for Refusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Closed | StoreError::DiskFull | StoreError::Io => Self::Unavailable,
+            StoreError::Closed | StoreError::DiskFull | StoreError::LogFull | StoreError::Io => {
+                Self::Unavailable
+            }
             StoreError::Damaged | StoreError::Database(_) => Self::InternalError,
         }
     }
