@@ -1,6 +1,8 @@
-//! The health endpoint: whether this relay serves, and which Transport Version it speaks.
+//! The health endpoint: whether this relay serves, which Transport Version it speaks, and what
+//! it has counted.
 //!
-//! Owns: `/healthz` (specification 2.10), answered only after the store has read something.
+//! Owns: `/healthz` (specification 2.10), answered only after the store has read something, and
+//! `/metrics`.
 //! Never does: say anything about a device, an inbox or a connection.
 //!
 //! Invariant: no more connections than [`HealthLimits`] says, each with one deadline over
@@ -15,6 +17,8 @@ use std::task::{Context, Poll};
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use sealpost_protocol::version::Unsupported;
@@ -26,12 +30,15 @@ use tokio::time::{Sleep, sleep};
 
 use crate::limits::HealthLimits;
 use crate::listener::Acceptor;
+use crate::metrics;
 use crate::store::InboxStore;
 
+/// What the endpoint answers from.
 #[derive(Clone)]
-struct Health {
-    store: Arc<dyn InboxStore>,
-    dev_mode: bool,
+pub(crate) struct Health {
+    pub(crate) store: Arc<dyn InboxStore>,
+    pub(crate) metrics: Arc<metrics::Source>,
+    pub(crate) dev_mode: bool,
 }
 
 #[derive(Serialize)]
@@ -50,14 +57,13 @@ struct Versions {
 /// Serves the endpoint until `stop` is done.
 pub(crate) async fn serve(
     listener: TcpListener,
-    store: Arc<dyn InboxStore>,
-    dev_mode: bool,
+    health: Health,
     limits: HealthLimits,
     stop: impl Future<Output = ()> + Send + 'static,
 ) {
-    let health = Health { store, dev_mode };
     let router = Router::new()
         .route("/healthz", get(report))
+        .route("/metrics", get(numbers))
         .with_state(health);
     let listener = HealthListener {
         acceptor: Acceptor::new(listener),
@@ -86,6 +92,15 @@ async fn report(State(health): State<Health>) -> (StatusCode, Json<Report>) {
             dev_mode: health.dev_mode,
         }),
     )
+}
+
+async fn numbers(State(health): State<Health>) -> Response {
+    // It asks the file system, which may keep it waiting.
+    let page = tokio::task::spawn_blocking(move || health.metrics.page()).await;
+    match page {
+        Ok(page) => ([(CONTENT_TYPE, metrics::CONTENT_TYPE)], page).into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
 }
 
 /// Accepts as the other ports do, and knows no peer. Over the cap, connections wait for their
@@ -175,8 +190,12 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
+    use sealpost_protocol::key::NoiseSecret;
+
+    use crate::clock::SystemClock;
     use crate::config::everywhere;
-    use crate::limits::StoreLimits;
+    use crate::doors::native::NativeDoor;
+    use crate::limits::{SessionLimits, StoreLimits};
     use crate::listener::{Port, listen, number_of};
     use crate::store::{MemoryStore, StoreSettings, WriterPace};
 
@@ -188,9 +207,24 @@ mod tests {
         };
         let listener = listen(Port::Health, everywhere(0)).unwrap();
         let port = number_of(Port::Health, &listener).unwrap();
-        let store = Arc::new(MemoryStore::new(settings));
+        let store: Arc<dyn InboxStore> = Arc::new(MemoryStore::new(settings));
+        let key = NoiseSecret::from_bytes([1; 32]);
+        let clock = Arc::new(SystemClock);
+        let door = NativeDoor::new(key, Arc::clone(&store), clock, SessionLimits::default());
+        let metrics = metrics::Source {
+            door,
+            store: Arc::clone(&store),
+            commits: Arc::default(),
+            store_path: "nowhere".into(),
+            started_at_ms: 0,
+        };
+        let health = Health {
+            store,
+            metrics: Arc::new(metrics),
+            dev_mode: false,
+        };
         let stop = std::future::pending();
-        tokio::spawn(serve(listener, store, false, limits, stop));
+        tokio::spawn(serve(listener, health, limits, stop));
         port
     }
 

@@ -15,6 +15,7 @@ mod health;
 pub mod key_file;
 mod limits;
 mod listener;
+mod metrics;
 mod relay;
 mod start_error;
 pub mod store;

@@ -17,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::doors::native::{NativeDoor, SessionKind};
-use crate::health;
+use crate::health::{self, Health};
 use crate::limits::HealthLimits;
 use crate::listener::{Port, listen, number_of};
+use crate::metrics::Source;
 use crate::start_error::StartError;
 use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings, WriterPace};
 
@@ -41,7 +42,7 @@ pub struct Ports {
     pub receive: u16,
     /// Where Push Sessions arrive.
     pub push: u16,
-    /// Where `/healthz` answers, if anywhere.
+    /// Where `/healthz` and `/metrics` answer, if anywhere.
     pub health: Option<u16>,
 }
 
@@ -94,7 +95,10 @@ impl Relay {
         let listeners = Listeners::open(&config)?;
         let ports = listeners.ports()?;
         let public_key = key.public();
-        let store: Arc<dyn InboxStore> = Arc::new(open_store(&config).await?);
+        let store = open_store(&config).await?;
+        let commits = store.metrics();
+        let store: Arc<dyn InboxStore> = Arc::new(store);
+        let started_at_ms = clock.now_ms();
         let door = NativeDoor::new(key, Arc::clone(&store), Arc::clone(&clock), config.sessions);
         let stop = CancellationToken::new();
         let reaper = reap(Arc::clone(&store), clock, config.reap_interval);
@@ -104,8 +108,19 @@ impl Relay {
         ];
         if let Some(listener) = listeners.health {
             let stopped = stop.clone().cancelled_owned();
-            let (store, limits) = (Arc::clone(&store), HealthLimits::default());
-            let serving = health::serve(listener, store, config.dev_mode, limits, stopped);
+            let source = Source {
+                door: Arc::clone(&door),
+                store: Arc::clone(&store),
+                commits,
+                store_path: config.store_path,
+                started_at_ms,
+            };
+            let health = Health {
+                store: Arc::clone(&store),
+                metrics: Arc::new(source),
+                dev_mode: config.dev_mode,
+            };
+            let serving = health::serve(listener, health, HealthLimits::default(), stopped);
             tasks.push(tokio::spawn(serving));
         }
         door.serve(SessionKind::Receive, listeners.receive);

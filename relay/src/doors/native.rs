@@ -34,6 +34,7 @@ use self::session_count::SessionCount;
 use crate::clock::Clock;
 use crate::limits::{PushRates, SessionLimits};
 use crate::listener::Acceptor;
+use crate::metrics::DoorMetrics;
 use crate::store::InboxStore;
 
 /// Bytes of all pushes that are queued for a commit. A session that would go over it waits before
@@ -52,8 +53,9 @@ pub(crate) struct NativeDoor {
     rates: Mutex<PushRates>,
     push_room: Arc<Semaphore>,
     receive_sessions: SessionCount,
-    connections: AtomicU64,
-    connections_ever: AtomicU64,
+    metrics: DoorMetrics,
+    /// Only names connections in the log.
+    connection_number: AtomicU64,
     stops: Stops,
     push_tasks: TaskTracker,
     receive_tasks: TaskTracker,
@@ -92,8 +94,8 @@ impl NativeDoor {
             rates: Mutex::new(PushRates::new(limits.push_rate)),
             push_room: Arc::new(Semaphore::new(PUSH_BYTES_IN_PROGRESS_MAX)),
             receive_sessions: SessionCount::new(limits.receive_sessions_per_key_max),
-            connections: AtomicU64::new(0),
-            connections_ever: AtomicU64::new(0),
+            metrics: DoorMetrics::default(),
+            connection_number: AtomicU64::new(0),
             stops: Stops {
                 accepting: stop(),
                 pushing: stop(),
@@ -132,12 +134,14 @@ impl NativeDoor {
             let stream = acceptor.accept().await;
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 // Over the cap: the connection is closed and nothing is said.
+                self.metrics.turn_away(kind);
                 continue;
             };
             let door = Arc::clone(self);
             sessions.spawn(async move {
-                let connection = Connection::enter(&door);
-                let ending = connection.run(kind, &stream).await;
+                let connection = Connection::enter(&door, kind);
+                let ending = connection.run(&stream).await;
+                door.metrics.close(kind, (&ending).into());
                 tracing::debug!(conn = connection.number, %ending, "connection closed");
                 drop(place);
             });
@@ -169,7 +173,12 @@ impl NativeDoor {
 
     /// Connections that are open on both ports.
     pub(crate) fn connections(&self) -> u64 {
-        self.connections.load(Ordering::Relaxed)
+        self.metrics.connections()
+    }
+
+    /// What was counted so far.
+    pub(crate) fn metrics(&self) -> &DoorMetrics {
+        &self.metrics
     }
 
     /// Receive Sessions past their handshake.
@@ -197,26 +206,27 @@ impl NativeDoor {
 /// One connection, counted for as long as it lives.
 struct Connection<'a> {
     door: &'a NativeDoor,
+    kind: SessionKind,
     /// Names the connection in the log; nothing else does.
     number: u64,
 }
 
 impl<'a> Connection<'a> {
-    fn enter(door: &'a NativeDoor) -> Self {
-        door.connections.fetch_add(1, Ordering::Relaxed);
-        let number = door.connections_ever.fetch_add(1, Ordering::Relaxed);
-        Self { door, number }
+    fn enter(door: &'a NativeDoor, kind: SessionKind) -> Self {
+        door.metrics.enter(kind);
+        let number = door.connection_number.fetch_add(1, Ordering::Relaxed);
+        Self { door, kind, number }
     }
 
     /// Runs the session until it ends or the relay stops. Small writes are answers that
     /// somebody waits for, so they aren't held back.
-    async fn run(&self, kind: SessionKind, stream: &TcpStream) -> Ending {
+    async fn run(&self, stream: &TcpStream) -> Ending {
         if stream.set_nodelay(true).is_err() {
             return Ending::Disconnected;
         }
         // Boxed one by one: in one future, a session that idles for days would take the room of
         // the larger one that lives for seconds.
-        let session: Pin<Box<dyn Future<Output = Ending> + Send + '_>> = match kind {
+        let session: Pin<Box<dyn Future<Output = Ending> + Send + '_>> = match self.kind {
             SessionKind::Push => Box::pin(push::serve(self.door, stream)),
             SessionKind::Receive => Box::pin(receive::serve(self.door, stream)),
         };
@@ -229,7 +239,7 @@ impl<'a> Connection<'a> {
 
 impl Drop for Connection<'_> {
     fn drop(&mut self) {
-        self.door.connections.fetch_sub(1, Ordering::Relaxed);
+        self.door.metrics.leave(self.kind);
     }
 }
 

@@ -40,7 +40,14 @@ async fn only_get_and_head_of_one_path_are_answered() {
         head.starts_with("HTTP/1.1 200 ") && head.ends_with("\r\n\r\n"),
         "{head}"
     );
-    for path in ["/", "/metrics", "/healthz/", "/healthz/x", "/HEALTHZ"] {
+    for path in [
+        "/",
+        "/metric",
+        "/metrics/",
+        "/healthz/",
+        "/healthz/x",
+        "/HEALTHZ",
+    ] {
         assert!(
             ask(&relay, "GET", path).await.starts_with("HTTP/1.1 404 "),
             "{path}"

@@ -14,6 +14,7 @@ mod greeting;
 mod health;
 mod lifecycle;
 mod limits;
+mod metrics;
 mod program;
 mod raw_client;
 mod test_relay;

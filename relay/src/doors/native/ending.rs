@@ -4,6 +4,7 @@ use std::io;
 
 use sealpost_protocol::channel::{ChannelError, HandshakeError, RecordError};
 
+use crate::metrics::EndingKind;
 use crate::store::StoreError;
 
 /// See the module.
@@ -48,6 +49,27 @@ pub(super) enum Ending {
     /// The relay stops.
     #[error("relay stops")]
     Stopping,
+}
+
+/// What it is counted as.
+impl From<&Ending> for EndingKind {
+    fn from(ending: &Ending) -> Self {
+        match ending {
+            Ending::Closed => Self::Closed,
+            Ending::Disconnected => Self::Disconnected,
+            Ending::Unsupported => Self::Unsupported,
+            Ending::HandshakeDeadline => Self::HandshakeDeadline,
+            Ending::Handshake(_) => Self::Handshake,
+            Ending::Record(_) => Self::Record,
+            Ending::Channel(_) => Self::Channel,
+            Ending::PushDeadline => Self::PushDeadline,
+            Ending::Idle => Self::Idle,
+            Ending::Malformed => Self::Malformed,
+            Ending::TooManySessions => Self::TooManySessions,
+            Ending::Store(_) => Self::Store,
+            Ending::Stopping => Self::Stopping,
+        }
+    }
 }
 
 impl From<io::Error> for Ending {

@@ -26,7 +26,7 @@ use tokio::sync::Notify;
 use super::ending::Ending;
 use super::greeting::greet;
 use super::record_reader::RecordReader;
-use super::{NativeDoor, before_deadline, wire};
+use super::{NativeDoor, SessionKind, before_deadline, wire};
 use crate::store::BlobId;
 
 /// How long the last answers of a session that is closed for its malformed frames may take.
@@ -71,6 +71,7 @@ async fn shake_hands<'a>(
     wire::write(stream, &reply).await?;
     let finish = reader.next_of(RECEIVE_FINISH_BYTES).await?;
     let (channel, device) = state.handle_finish(&finish)?;
+    door.metrics.begin_session(SessionKind::Receive);
     Ok((channel, device, reader))
 }
 
@@ -135,6 +136,7 @@ async fn read_frames(
         match Frame::decode(&frame) {
             Ok(Frame::Heartbeat) => replies.add(&replies.echoes),
             Ok(Frame::DeliverAck { blob_id }) => {
+                door.metrics.delivery_acks.add(1);
                 door.store.delete(device, BlobId::from_u64(blob_id));
             }
             Ok(_) | Err(_) => {
@@ -199,8 +201,10 @@ async fn write_round(
     }
     let is_more = !records.is_empty() || chunk.through > *cursor;
     *cursor = chunk.through;
+    let deliveries = chunk.blobs.len() as u64;
     drop(chunk);
     wire::write(stream, &records).await?;
+    door.metrics.deliveries.add(deliveries);
     Ok(is_more)
 }
 
