@@ -3,7 +3,7 @@
 # Each target is idempotent and calls `setup` itself.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test demo bench bindings clean
+.PHONY: help setup run test demo soak bench bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,6 +20,10 @@ test: setup ## run every check and every test, and print a summary
 demo: setup ## two devices, one relay, 400 messages, everything killed on the way
 	@cargo build --quiet --package sealpost-relay --package sealpost-cli --package sealpost-tests --bins
 	@cargo run --quiet --package sealpost-tests --bin demo
+
+soak: setup ## load and SIGKILL for SECONDS=60, nothing may be lost; SEED= repeats a plan
+	@cargo build --quiet --package sealpost-relay --package sealpost-tests --bins
+	@SEALPOST_PROGRAMS_BUILT=1 SECONDS=$(SECONDS) SEED=$(SEED) cargo run --quiet --package sealpost-tests --bin soak
 
 bench: setup ## measure the relay against this disk
 	@cargo bench --package sealpost-relay --bench push

@@ -15,6 +15,9 @@
 //! | [`driver`] | one window of the app, driven by WebDriver |
 //! | [`conversation`] | two devices that talk while everything is killed |
 //! | [`delivery_account`] | what was sent, what was shown, and the difference |
+//! | [`soak`] | many devices that push and receive while the relay is killed |
+//! | [`relay_session`] | a raw session with a relay, without the engine |
+//! | [`stream_account`] | what a relay acknowledged, what it delivered, and the difference |
 //! | [`log_canary`] | words that no log may contain |
 
 pub mod conversation;
@@ -27,3 +30,6 @@ pub mod port;
 pub mod process;
 pub mod program;
 pub mod relay_process;
+pub mod relay_session;
+pub mod soak;
+pub mod stream_account;

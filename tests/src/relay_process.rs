@@ -21,6 +21,7 @@ pub struct RelayProcess {
     program: PathBuf,
     folder: TempDir,
     ports: [u16; 3],
+    settings: Vec<(&'static str, &'static str)>,
     process: Option<OwnedProcess>,
 }
 
@@ -31,6 +32,15 @@ impl RelayProcess {
     ///
     /// When it can't be built or doesn't come up.
     pub fn start() -> anyhow::Result<Self> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a relay with an empty store and further variables in its environment.
+    ///
+    /// # Errors
+    ///
+    /// When it can't be built or doesn't come up.
+    pub fn start_with(settings: &[(&'static str, &'static str)]) -> anyhow::Result<Self> {
         let program = Program::Relay.built()?;
         let folder = tempfile::Builder::new()
             .prefix("sealpost-relay-")
@@ -39,6 +49,7 @@ impl RelayProcess {
             program,
             folder,
             ports: free_ports()?,
+            settings: settings.to_vec(),
             process: None,
         };
         relay.resume()?;
@@ -149,6 +160,7 @@ impl RelayProcess {
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
+            .envs(self.settings.iter().copied())
             .current_dir(self.folder.path())
             .env(
                 "TRUESEAL_RELAY_KEYPAIR_PATH",
