@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use sealpost_protocol::limit::RELAY_LIFE_MS_MAX;
 use sealpost_relay::{Port, Relay, StartError, StoreOpenError, SystemClock};
 
 use crate::client::{Said, Session, device, envelope, number_of};
 use crate::raw_client::{connect, read_to_end};
-use crate::test_relay::{TestRelay, config_in, relay_key};
+use crate::test_relay::{TestRelay, config_in, relay_key, wait_until};
 
 #[tokio::test]
 async fn an_address_names_the_ports_it_got() {
@@ -170,4 +171,37 @@ async fn a_dropped_relay_ends_its_sessions() {
     let mut stream = connect(relay.push_port()).await;
     drop(relay.relay);
     assert_eq!(read_to_end(&mut stream).await, b"");
+}
+
+#[tokio::test]
+async fn numbers_count_and_name_nobody() {
+    let relay = TestRelay::start().await;
+    let (alice, bob) = (device(1), device(2));
+    let before_ms = std::time::SystemTime::UNIX_EPOCH
+        .elapsed()
+        .unwrap()
+        .as_millis() as u64;
+    let mut sender = Session::push(&relay).await;
+    sender.store(alice.public(), &[0; 100]).await;
+    sender.store(alice.public(), &[0; 50]).await;
+    sender.store(bob.public(), &[0; 7]).await;
+    let mut session = Session::receive(&relay, &alice).await;
+    session.hear_blob().await;
+    let numbers = relay.relay.numbers();
+    assert_eq!((numbers.blobs, numbers.bytes, numbers.inboxes), (3, 157, 2));
+    assert_eq!((numbers.connections, numbers.receive_sessions), (2, 1));
+    let expiry_ms = numbers.first_expiry_ms.unwrap();
+    assert!(expiry_ms.abs_diff(before_ms + RELAY_LIFE_MS_MAX) < 60_000);
+    let folder = Arc::clone(&relay.folder);
+    drop((sender, session));
+    wait_until("all have left", || relay.relay.numbers().connections == 0).await;
+    assert_eq!(relay.relay.numbers().receive_sessions, 0);
+    relay.relay.stop().await;
+    let relay = TestRelay::start_in(folder, |config| config.life_ms = 60_000).await;
+    let numbers = relay.unwrap().relay.numbers();
+    assert_eq!(
+        numbers.first_expiry_ms,
+        Some(expiry_ms),
+        "another lifetime changes nothing of what waits"
+    );
 }

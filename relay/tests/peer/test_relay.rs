@@ -3,14 +3,33 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sealpost_protocol::key::{NoisePublic, NoiseSecret};
+use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::key::NoiseSecret;
 use sealpost_relay::{Config, Relay, StartError, SystemClock};
 use tempfile::TempDir;
 
 use crate::client::PATIENCE;
 
+/// A relay that peers can talk to: one of a test's own, or one that somebody runs.
+pub(crate) trait Reachable {
+    fn address(&self) -> &RelayAddress;
+}
+
+impl Reachable for RelayAddress {
+    fn address(&self) -> &RelayAddress {
+        self
+    }
+}
+
+impl Reachable for TestRelay {
+    fn address(&self) -> &RelayAddress {
+        &self.address
+    }
+}
+
 pub(crate) struct TestRelay {
     pub(crate) relay: Relay,
+    address: RelayAddress,
     pub(crate) folder: Arc<TempDir>,
 }
 
@@ -50,17 +69,18 @@ impl TestRelay {
         let mut config = config_in(&folder);
         change(&mut config);
         let relay = Relay::start(config, relay_key(), Arc::new(SystemClock)).await?;
-        Ok(Self { relay, folder })
+        let address = relay.address("127.0.0.1").unwrap();
+        Ok(Self {
+            relay,
+            address,
+            folder,
+        })
     }
 
     /// Stops it and starts another one on the same data.
     pub(crate) async fn restart(self) -> Self {
         self.relay.stop().await;
         Self::start_in(self.folder, |_| ()).await.unwrap()
-    }
-
-    pub(crate) fn key(&self) -> NoisePublic {
-        self.relay.public_key()
     }
 
     pub(crate) fn push_port(&self) -> u16 {

@@ -2,13 +2,15 @@
 //! of prefix, handshake and frames, and able to send any of them wrong.
 
 use std::io;
+use std::net::SocketAddr;
 
+use sealpost_protocol::key::NoiseSecret;
 use snow::{Builder, HandshakeState, TransportState};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::client::PATIENCE;
-use crate::test_relay::{TestRelay, relay_key};
+use crate::test_relay::Reachable;
 
 pub(crate) const PREFIX: [u8; 6] = *b"TSRL\x00\x01";
 
@@ -18,14 +20,9 @@ pub(crate) struct RawClient {
 }
 
 impl RawClient {
-    pub(crate) async fn push(relay: &TestRelay) -> Self {
-        let relay_public = relay_key().public();
-        let mut noise = builder("Noise_NK_25519_ChaChaPoly_BLAKE2s")
-            .remote_public_key(relay_public.as_bytes())
-            .unwrap()
-            .build_initiator()
-            .unwrap();
-        let mut stream = connect(relay.push_port()).await;
+    pub(crate) async fn push(relay: &impl Reachable) -> Self {
+        let mut noise = push_initiator(relay, &PREFIX);
+        let mut stream = connect_to(relay, Door::Push).await;
         let hello = next_message(&mut noise);
         assert_eq!(hello.len(), 48);
         send_first(&mut stream, &hello).await;
@@ -36,20 +33,25 @@ impl RawClient {
         }
     }
 
-    pub(crate) async fn receive(relay: &TestRelay, device: [u8; 32]) -> Self {
-        let mut noise = builder("Noise_XX_25519_ChaChaPoly_BLAKE2s")
-            .local_private_key(&device)
+    /// The first message of a Push Session that is bound to other first bytes.
+    pub(crate) fn push_hello_over(relay: &impl Reachable, prologue: &[u8]) -> Vec<u8> {
+        next_message(&mut push_initiator(relay, prologue))
+    }
+
+    pub(crate) async fn receive(relay: &impl Reachable, device: &NoiseSecret) -> Self {
+        let mut noise = builder("Noise_XX_25519_ChaChaPoly_BLAKE2s", &PREFIX)
+            .local_private_key(device.as_bytes())
             .unwrap()
             .build_initiator()
             .unwrap();
-        let mut stream = connect(relay.receive_port()).await;
+        let mut stream = connect_to(relay, Door::Receive).await;
         let hello = next_message(&mut noise);
         assert_eq!(hello.len(), 32);
         send_first(&mut stream, &hello).await;
         read_message(&mut noise, &read_record(&mut stream).await.unwrap(), 96);
         assert_eq!(
             noise.get_remote_static().unwrap(),
-            relay_key().public().as_bytes()
+            relay.address().public_key().as_bytes()
         );
         let finish = next_message(&mut noise);
         assert_eq!(finish.len(), 64);
@@ -88,9 +90,17 @@ impl RawClient {
     }
 }
 
-fn builder(pattern: &str) -> Builder<'static> {
+fn push_initiator(relay: &impl Reachable, prologue: &[u8]) -> HandshakeState {
+    builder("Noise_NK_25519_ChaChaPoly_BLAKE2s", prologue)
+        .remote_public_key(relay.address().public_key().as_bytes())
+        .unwrap()
+        .build_initiator()
+        .unwrap()
+}
+
+fn builder<'a>(pattern: &str, prologue: &'a [u8]) -> Builder<'a> {
     Builder::new(pattern.parse().unwrap())
-        .prologue(&PREFIX)
+        .prologue(prologue)
         .unwrap()
 }
 
@@ -119,8 +129,35 @@ pub(crate) fn record(message: &[u8]) -> Vec<u8> {
     record
 }
 
+/// One of the two ports that devices come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Door {
+    Push,
+    Receive,
+}
+
+pub(crate) const DOORS: [Door; 2] = [Door::Push, Door::Receive];
+
+/// A connection to a port of this machine.
 pub(crate) async fn connect(port: u16) -> TcpStream {
     TcpStream::connect(("127.0.0.1", port)).await.unwrap()
+}
+
+pub(crate) async fn connect_to(relay: &impl Reachable, door: Door) -> TcpStream {
+    let address = socket_address(relay, door).await;
+    TcpStream::connect(address).await.unwrap()
+}
+
+/// The first address that the relay's host stands for.
+pub(crate) async fn socket_address(relay: &impl Reachable, door: Door) -> SocketAddr {
+    let address = relay.address();
+    let port = match door {
+        Door::Push => address.push_port(),
+        Door::Receive => address.receive_port(),
+    };
+    let host = address.host().trim_matches(['[', ']']);
+    let mut found = tokio::net::lookup_host((host, port)).await.unwrap();
+    found.next().unwrap()
 }
 
 pub(crate) async fn read_record(stream: &mut TcpStream) -> io::Result<Vec<u8>> {

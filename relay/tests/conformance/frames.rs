@@ -1,10 +1,10 @@
 //! Frames that break the rules (specification 2.3): a generic Error, and a close at the 16th.
 
+use sealpost_protocol::address::RelayAddress;
 use tokio::io::AsyncWriteExt;
 
-use crate::client::{Said, Session, device};
+use crate::client::{Said, Session, new_device};
 use crate::raw_client::RawClient;
-use crate::test_relay::TestRelay;
 
 /// Error, one byte, malformed.
 const MALFORMED: &[u8] = &[0x05, 0, 0, 0, 1, 0x02];
@@ -37,6 +37,11 @@ fn bad_frames() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
+/// A Push of no Envelope to a device that doesn't exist.
+fn push_to_somebody() -> Vec<u8> {
+    frame(0x01, new_device().public().as_bytes())
+}
+
 fn bad_on_push() -> Vec<(&'static str, Vec<u8>)> {
     let mut frames = bad_frames();
     frames.push(("a Push of 31 bytes", frame(0x01, &[1; 31])));
@@ -53,10 +58,10 @@ fn bad_on_receive() -> Vec<(&'static str, Vec<u8>)> {
     frames
 }
 
-#[tokio::test]
-async fn a_malformed_frame_on_a_push_session_is_answered_and_the_session_goes_on() {
-    let relay = TestRelay::start().await;
-    let push = frame(0x01, &[7; 32]);
+pub(crate) async fn a_malformed_frame_on_a_push_session_is_answered_and_the_session_goes_on(
+    relay: RelayAddress,
+) {
+    let push = push_to_somebody();
     for (what, bad) in bad_on_push() {
         let mut client = RawClient::push(&relay).await;
         client.send(&bad).await.unwrap();
@@ -66,11 +71,11 @@ async fn a_malformed_frame_on_a_push_session_is_answered_and_the_session_goes_on
     }
 }
 
-#[tokio::test]
-async fn a_malformed_frame_on_a_receive_session_is_answered_and_the_session_goes_on() {
-    let relay = TestRelay::start().await;
+pub(crate) async fn a_malformed_frame_on_a_receive_session_is_answered_and_the_session_goes_on(
+    relay: RelayAddress,
+) {
     for (what, bad) in bad_on_receive() {
-        let mut client = RawClient::receive(&relay, [9; 32]).await;
+        let mut client = RawClient::receive(&relay, &new_device()).await;
         client.send(&bad).await.unwrap();
         assert_eq!(client.read().await.unwrap(), MALFORMED, "{what}");
         client.send(HEARTBEAT).await.unwrap();
@@ -78,25 +83,21 @@ async fn a_malformed_frame_on_a_receive_session_is_answered_and_the_session_goes
     }
 }
 
-#[tokio::test]
-async fn the_sixteenth_malformed_frame_closes_a_push_session() {
-    let relay = TestRelay::start().await;
+pub(crate) async fn the_sixteenth_malformed_frame_closes_a_push_session(relay: RelayAddress) {
     let mut client = RawClient::push(&relay).await;
     for _ in 0..15 {
         client.send(&frame(0x07, &[])).await.unwrap();
         assert_eq!(client.read().await.unwrap(), MALFORMED);
     }
-    client.send(&frame(0x01, &[7; 32])).await.unwrap();
+    client.send(&push_to_somebody()).await.unwrap();
     assert_eq!(client.read().await.unwrap(), ACK);
     client.send(&frame(0x07, &[])).await.unwrap();
     assert_eq!(client.read().await.unwrap(), MALFORMED);
     client.assert_closed().await;
 }
 
-#[tokio::test]
-async fn the_sixteenth_malformed_frame_closes_a_receive_session() {
-    let relay = TestRelay::start().await;
-    let mut client = RawClient::receive(&relay, [9; 32]).await;
+pub(crate) async fn the_sixteenth_malformed_frame_closes_a_receive_session(relay: RelayAddress) {
+    let mut client = RawClient::receive(&relay, &new_device()).await;
     for _ in 0..15 {
         client.send(&frame(0x07, &[])).await.unwrap();
         assert_eq!(client.read().await.unwrap(), MALFORMED);
@@ -109,12 +110,10 @@ async fn the_sixteenth_malformed_frame_closes_a_receive_session() {
 }
 
 /// Everything the strikes are owed arrives, although more comes in behind them.
-#[tokio::test]
-async fn a_flood_of_malformed_frames_gets_sixteen_answers() {
-    let relay = TestRelay::start().await;
+pub(crate) async fn a_flood_of_malformed_frames_gets_sixteen_answers(relay: RelayAddress) {
     let mut clients = [
         RawClient::push(&relay).await,
-        RawClient::receive(&relay, [9; 32]).await,
+        RawClient::receive(&relay, &new_device()).await,
     ];
     for client in &mut clients {
         for _ in 0..24 {
@@ -128,10 +127,10 @@ async fn a_flood_of_malformed_frames_gets_sixteen_answers() {
 }
 
 /// The relay routes on the first 32 bytes and looks at nothing else.
-#[tokio::test]
-async fn a_push_of_nothing_but_a_key_and_any_bytes_behind_one_are_stored() {
-    let relay = TestRelay::start().await;
-    let alice = device(1);
+pub(crate) async fn a_push_of_nothing_but_a_key_and_any_bytes_behind_one_are_stored(
+    relay: RelayAddress,
+) {
+    let alice = new_device();
     let mut client = RawClient::push(&relay).await;
     let mut body = alice.public().as_bytes().to_vec();
     client.send(&frame(0x01, &body)).await.unwrap();
@@ -144,10 +143,8 @@ async fn a_push_of_nothing_but_a_key_and_any_bytes_behind_one_are_stored() {
     assert_eq!(session.hear_blob().await.1, [0xff; 33]);
 }
 
-#[tokio::test]
-async fn a_heartbeat_is_echoed_as_it_is() {
-    let relay = TestRelay::start().await;
-    let mut session = Session::receive(&relay, &device(1)).await;
+pub(crate) async fn a_heartbeat_is_echoed_as_it_is(relay: RelayAddress) {
+    let mut session = Session::receive(&relay, &new_device()).await;
     for _ in 0..300 {
         session
             .say(&sealpost_protocol::frame::Frame::Heartbeat)
@@ -159,9 +156,7 @@ async fn a_heartbeat_is_echoed_as_it_is() {
     }
 }
 
-#[tokio::test]
-async fn records_that_are_no_noise_messages_close_the_session() {
-    let relay = TestRelay::start().await;
+pub(crate) async fn records_that_are_no_noise_messages_close_the_session(relay: RelayAddress) {
     let records: [&[u8]; 4] = [
         &[0, 0],
         &[0, 3, 1, 2, 3],
@@ -173,7 +168,7 @@ async fn records_that_are_no_noise_messages_close_the_session() {
     for bytes in records {
         let clients = [
             RawClient::push(&relay).await,
-            RawClient::receive(&relay, [9; 32]).await,
+            RawClient::receive(&relay, &new_device()).await,
         ];
         for mut client in clients {
             client.stream.write_all(bytes).await.unwrap();
@@ -185,10 +180,8 @@ async fn records_that_are_no_noise_messages_close_the_session() {
     }
 }
 
-#[tokio::test]
-async fn a_repeated_record_closes_the_session() {
-    let relay = TestRelay::start().await;
-    let mut client = RawClient::receive(&relay, [9; 32]).await;
+pub(crate) async fn a_repeated_record_closes_the_session(relay: RelayAddress) {
+    let mut client = RawClient::receive(&relay, &new_device()).await;
     let message = client.seal(HEARTBEAT);
     let record = crate::raw_client::record(&message);
     client.stream.write_all(&record).await.unwrap();
@@ -197,10 +190,8 @@ async fn a_repeated_record_closes_the_session() {
     client.assert_closed().await;
 }
 
-#[tokio::test]
-async fn frames_that_arrive_byte_by_byte_are_put_together() {
-    let relay = TestRelay::start().await;
-    let mut client = RawClient::receive(&relay, [9; 32]).await;
+pub(crate) async fn frames_that_arrive_byte_by_byte_are_put_together(relay: RelayAddress) {
+    let mut client = RawClient::receive(&relay, &new_device()).await;
     let message = client.seal(HEARTBEAT);
     for byte in crate::raw_client::record(&message) {
         client.stream.write_all(&[byte]).await.unwrap();

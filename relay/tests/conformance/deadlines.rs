@@ -12,8 +12,7 @@ use crate::test_relay::TestRelay;
 /// Later than this nobody would call it the deadline; the machine may be busy.
 const SOON: Duration = Duration::from_secs(10);
 
-#[tokio::test]
-async fn a_handshake_that_does_not_come_is_not_waited_for() {
+pub(crate) async fn a_handshake_that_does_not_come_is_not_waited_for() {
     let limit = Duration::from_millis(200);
     let relay = TestRelay::start_with(|config| config.sessions.handshake = limit).await;
     let half_hello = [PREFIX.as_slice(), &record(&[7; 48])[..20]].concat();
@@ -34,8 +33,7 @@ async fn a_handshake_that_does_not_come_is_not_waited_for() {
     }
 }
 
-#[tokio::test]
-async fn a_slow_handshake_has_one_deadline_over_all_its_parts() {
+pub(crate) async fn a_slow_handshake_has_one_deadline_over_all_its_parts() {
     let limit = Duration::from_millis(400);
     let relay = TestRelay::start_with(|config| config.sessions.handshake = limit).await;
     let begin = Instant::now();
@@ -50,8 +48,7 @@ async fn a_slow_handshake_has_one_deadline_over_all_its_parts() {
     assert!(begin.elapsed() < SOON);
 }
 
-#[tokio::test]
-async fn a_push_session_ends_in_time_however_busy_it_is() {
+pub(crate) async fn a_push_session_ends_in_time_however_busy_it_is() {
     let limit = Duration::from_millis(500);
     let relay = TestRelay::start_with(|config| config.sessions.push_session = limit).await;
     let begin = Instant::now();
@@ -76,8 +73,7 @@ async fn a_push_session_ends_in_time_however_busy_it_is() {
     );
 }
 
-#[tokio::test]
-async fn silence_closes_a_receive_session_and_a_heartbeat_keeps_it() {
+pub(crate) async fn silence_closes_a_receive_session_and_a_heartbeat_keeps_it() {
     let limit = Duration::from_millis(400);
     let relay = TestRelay::start_with(|config| config.sessions.receive_idle = limit).await;
     let mut silent = Session::receive(&relay, &device(1)).await;
@@ -100,8 +96,7 @@ async fn silence_closes_a_receive_session_and_a_heartbeat_keeps_it() {
 }
 
 /// Deliveries are the relay's own frames and don't count as a sign of life.
-#[tokio::test]
-async fn blobs_do_not_keep_a_silent_device_connected() {
+pub(crate) async fn blobs_do_not_keep_a_silent_device_connected() {
     let limit = Duration::from_millis(300);
     let relay = TestRelay::start_with(|config| config.sessions.receive_idle = limit).await;
     let alice = device(1);

@@ -1,7 +1,6 @@
 //! Devices, as the protocol crate makes them.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use rand_core::OsRng;
@@ -11,7 +10,8 @@ use sealpost_protocol::key::{NoisePublic, NoiseSecret};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::test_relay::TestRelay;
+use crate::raw_client::{Door, connect_to, socket_address};
+use crate::test_relay::Reachable;
 
 /// Nothing in these tests takes this long unless it is broken.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,12 +34,19 @@ pub(crate) enum Said {
 }
 
 impl Session {
-    pub(crate) async fn push(relay: &TestRelay) -> Self {
-        Self::push_to(relay.push_port(), relay.key()).await.unwrap()
+    pub(crate) async fn push(relay: &impl Reachable) -> Self {
+        let stream = connect_to(relay, Door::Push).await;
+        let key = *relay.address().public_key();
+        Self::push_on(stream, key).await.unwrap()
     }
 
     pub(crate) async fn push_to(port: u16, relay: NoisePublic) -> io::Result<Self> {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        Self::push_on(stream, relay).await
+    }
+
+    /// A Push Session whose device expects that key of the relay.
+    pub(crate) async fn push_on(mut stream: TcpStream, relay: NoisePublic) -> io::Result<Self> {
         let (state, hello) = channel::push_start(&relay, &mut OsRng).unwrap();
         stream.write_all(&hello).await?;
         let mut buffer = RecordBuffer::new();
@@ -54,10 +61,10 @@ impl Session {
         })
     }
 
-    pub(crate) async fn receive(relay: &TestRelay, device: &NoiseSecret) -> Self {
-        Self::receive_from(relay.receive_port(), relay.key(), device)
-            .await
-            .unwrap()
+    pub(crate) async fn receive(relay: &impl Reachable, device: &NoiseSecret) -> Self {
+        let stream = connect_to(relay, Door::Receive).await;
+        let key = *relay.address().public_key();
+        Self::receive_on(stream, key, device).await.unwrap()
     }
 
     pub(crate) async fn receive_from(
@@ -70,15 +77,17 @@ impl Session {
     }
 
     /// A session whose device takes little before it reads.
-    pub(crate) async fn receive_narrow(relay: &TestRelay, device: &NoiseSecret) -> Self {
+    pub(crate) async fn receive_narrow(relay: &impl Reachable, device: &NoiseSecret) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(16_384).unwrap();
-        let address = SocketAddr::from(([127, 0, 0, 1], relay.receive_port()));
+        let address = socket_address(relay, Door::Receive).await;
         let stream = socket.connect(address).await.unwrap();
-        Self::receive_on(stream, relay.key(), device).await.unwrap()
+        let key = *relay.address().public_key();
+        Self::receive_on(stream, key, device).await.unwrap()
     }
 
-    async fn receive_on(
+    /// A Receive Session whose device expects that key of the relay.
+    pub(crate) async fn receive_on(
         mut stream: TcpStream,
         relay: NoisePublic,
         device: &NoiseSecret,
@@ -183,6 +192,11 @@ pub(crate) async fn read_record(
 /// A device's key, made from a number.
 pub(crate) fn device(number: u8) -> NoiseSecret {
     NoiseSecret::from_bytes([number; 32])
+}
+
+/// A device that no other test knows.
+pub(crate) fn new_device() -> NoiseSecret {
+    NoiseSecret::generate(&mut OsRng)
 }
 
 /// An Envelope that can be told from others.
