@@ -80,7 +80,8 @@ pub fn back_up(
 /// Opens the store for reading and takes its snapshot.
 fn open_source(store: &Path) -> Result<Connection, BackupError> {
     match schema::read_header(store) {
-        Ok(schema::Header::Store { version }) => check_version(version)?,
+        // What is newer stands in the log.
+        Ok(schema::Header::Store { .. }) => {}
         Ok(schema::Header::Empty) => return Err(BackupError::Missing),
         Ok(schema::Header::Foreign) => return Err(StoreOpenError::Foreign.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(BackupError::Missing),
@@ -92,6 +93,7 @@ fn open_source(store: &Path) -> Result<Connection, BackupError> {
         .map_err(StoreOpenError::from)?;
     match schema::recorded_version(&source).map_err(StoreOpenError::from)? {
         Some(version) => check_version(version)?,
+        // Its first transaction is still to come.
         None => return Err(BackupError::Missing),
     }
     Ok(source)
@@ -99,13 +101,11 @@ fn open_source(store: &Path) -> Result<Connection, BackupError> {
 
 fn check_version(found: u32) -> Result<(), StoreOpenError> {
     let supported = STORE_VERSION;
-    if found > supported {
-        return Err(StoreOpenError::Newer { found, supported });
+    match found {
+        STORE_VERSION_MIN..=STORE_VERSION => Ok(()),
+        0..STORE_VERSION_MIN => Err(StoreOpenError::Outdated { found, supported }),
+        _ => Err(StoreOpenError::Newer { found, supported }),
     }
-    if found < STORE_VERSION_MIN {
-        return Err(StoreOpenError::Outdated { found, supported });
-    }
-    Ok(())
 }
 
 fn copy_pages(

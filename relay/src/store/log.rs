@@ -79,7 +79,8 @@ impl Log {
         })
     }
 
-    fn bytes(&self) -> u64 {
+    /// How much of it may have to be moved.
+    pub(super) fn bytes(&self) -> u64 {
         let pages = self.pages.load(Ordering::Relaxed);
         pages.saturating_mul(PAGE_BYTES.into())
     }

@@ -20,15 +20,16 @@ struct Envelopes {
     is_closed: bool,
 }
 
-/// See the module.
-pub(crate) struct MemoryStore {
+/// An [`InboxStore`] that forgets everything with its value, under the same bounds.
+pub struct MemoryStore {
     settings: StoreSettings,
     shared: SharedInboxes,
     envelopes: Mutex<Envelopes>,
 }
 
 impl MemoryStore {
-    pub(crate) fn new(settings: StoreSettings) -> Self {
+    /// An empty store.
+    pub fn new(settings: StoreSettings) -> Self {
         let shared = SharedInboxes::new(Inboxes::new(settings.limits));
         Self {
             settings,

@@ -22,6 +22,7 @@ use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
 use super::inboxes::{Removed, SharedInboxes};
 use super::log::Log;
 use super::schema::StoreLock;
+use crate::limits::charged_bytes;
 use crate::metrics::StoreMetrics;
 
 /// Bytes after which a batch is committed even if more is queued.
@@ -35,6 +36,9 @@ const GATHER_MAX: Duration = Duration::from_micros(300);
 
 /// Pages given back to the file system at a time, so that a put never waits for long.
 const VACUUM_PAGES: u32 = 128;
+
+/// Slices given back at a time while pushes are refused.
+const SLICES_FOR_ROOM: u32 = 16;
 
 /// Free pages that stay in the file for the next puts.
 const FREE_PAGES_KEPT: u32 = 64;
@@ -274,8 +278,7 @@ impl Writer {
             Err(error) => {
                 let error = StoreError::from(error);
                 self.note_failure(error);
-                // A full disk has room for deletes again once the log is gone.
-                self.log.empty(&self.connection);
+                self.make_room();
                 Batch::retry(batch.inbox.failed(error, &self.shared))
             }
         }
@@ -284,7 +287,11 @@ impl Writer {
     /// Why the puts of a batch can't even be tried.
     fn hindrance_of_puts(&self, batch: &Batch) -> Option<StoreError> {
         let has_puts = !batch.inbox.puts.is_empty();
-        if has_puts && !self.disk.has_room_for(batch.bytes as u64) {
+        let has_room = || {
+            let bytes = charged_bytes(batch.inbox.puts.len() as u64, batch.bytes as u64);
+            self.disk.has_room_for(bytes, self.log.bytes())
+        };
+        if has_puts && !has_room() && !(self.make_room() && has_room()) {
             return Some(StoreError::DiskFull);
         }
         let has_room = if has_puts {
@@ -330,6 +337,18 @@ impl Writer {
             Tidiness::Hindered(times) => Tidiness::Hindered(times.saturating_add(1)),
             _ => Tidiness::Hindered(1),
         }
+    }
+
+    /// Gives back what can be given back now: silence may not come while pushes are refused,
+    /// and a full disk has room for deletes only once the log is gone. True if there was
+    /// something.
+    fn make_room(&self) -> bool {
+        let is_empty = self.log.empty(&self.connection);
+        let slices = (0..SLICES_FOR_ROOM).take_while(|_| self.vacuum_slice().unwrap_or(false));
+        if slices.count() > 0 {
+            return self.log.empty(&self.connection);
+        }
+        is_empty
     }
 
     /// Gives one slice back; false if there is none.

@@ -6,7 +6,10 @@
     reason = "a test that can't go on fails where it stands"
 )]
 
+mod backup;
 mod crash;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod health;
 mod hostile;
 mod lifecycle;

@@ -80,13 +80,13 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn succeed(output: Output) -> String {
+pub(crate) fn succeed(output: Output) -> String {
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
 }
 
 /// The error text; its three parts are checked for every failure.
-fn fail(output: Output) -> String {
+pub(crate) fn fail(output: Output) -> String {
     assert!(!output.status.success());
     let error = text(&output.stderr);
     let lines: Vec<&str> = error.lines().collect();
