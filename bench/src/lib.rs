@@ -1,3 +1,1 @@
 //! What the measurements share.
-
-pub mod idle;

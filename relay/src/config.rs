@@ -8,6 +8,7 @@
 //! wherever it came from.
 
 mod duration;
+mod effective;
 mod settings;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -20,6 +21,7 @@ use sealpost_protocol::limit;
 use crate::limits::{SessionLimits, StoreLimits};
 
 pub use duration::{DurationError, parse_duration};
+pub use effective::effective_toml;
 pub use settings::{Settings, SuppliedKey};
 
 /// Everything a relay needs to know but its key and its clock.
@@ -314,7 +316,7 @@ pub enum Reason {
     #[error("a path is expected")]
     EmptyPath,
     /// A store this release doesn't have.
-    #[error("this release has one store, sqlite")]
+    #[error("this release has one store, sqlite; postgres was an experiment of another program")]
     UnknownStore,
     /// Not 64 hex digits.
     #[error("64 hex digits are expected")]

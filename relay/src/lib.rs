@@ -22,8 +22,8 @@ pub mod store;
 
 pub use clock::{Clock, SystemClock};
 pub use config::{
-    Config, ConfigError, DurationError, Place, Reason, Settings, SuppliedKey, everywhere,
-    parse_duration,
+    Config, ConfigError, DurationError, Place, Reason, Settings, SuppliedKey, effective_toml,
+    everywhere, parse_duration,
 };
 pub use limits::{BLOB_OVERHEAD_BYTES, PushRate, SessionLimits, StoreLimits};
 pub use listener::Port;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::program::arguments::{Arguments, Command};
-use crate::program::{address, backup, check_config, run};
+use crate::program::{address, backup, check_config, health, run};
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         Command::Pubkey(options) => address::print_public_key(&options),
         Command::Address(options) => address::print_address(&options),
         Command::CheckConfig(options) => check_config::check(&options),
+        Command::Health(options) => health::check(&options),
         Command::Backup(options) => backup::back_up_store(&options),
     };
     match result {

@@ -5,6 +5,7 @@ pub(crate) mod arguments;
 pub(crate) mod backup;
 pub(crate) mod check_config;
 pub(crate) mod explanation;
+pub(crate) mod health;
 pub(crate) mod run;
 mod setup;
 

@@ -30,6 +30,7 @@ fn links_between_documents_lead_somewhere() {
         "README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
+        "docs/operating.md",
         "docs/threat-model.md",
         "docs/validation.md",
         "docs/decisions/README.md",

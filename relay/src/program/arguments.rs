@@ -20,8 +20,10 @@ pub(crate) enum Command {
     Pubkey(Place),
     /// Print the address that devices need, for a host name or IP address of this machine
     Address(AddressOptions),
-    /// Check the configuration without starting anything
+    /// Check the configuration without starting anything, and print what it comes to
     CheckConfig(Place),
+    /// Ask a running relay on this machine whether it is well
+    Health(Place),
     /// Copy the waiting messages to a new file, while the relay runs or not
     Backup(BackupOptions),
 }

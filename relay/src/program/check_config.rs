@@ -1,5 +1,7 @@
 //! `check-config`: whether `run` would accept the configuration.
 
+use sealpost_relay::effective_toml;
+
 use super::arguments::Place;
 use super::explanation::Explanation;
 use super::print;
@@ -17,6 +19,13 @@ pub(crate) fn check(place: &Place) -> Result<(), Explanation> {
         None => "No configuration file; the environment and the defaults can be used.".to_owned(),
     };
     print(source)?;
-    print(format!("  Key file: {}", setup.key_path.display()))?;
-    print(format!("  Data:     {}", setup.config.store_path.display()))
+    let settings = effective_toml(&setup.config, &setup.key_path);
+    print(format!("It comes to:\n\n{}", settings.trim_end()))?;
+    if setup.config.dev_mode {
+        print("\nDevelopment mode is on.")?;
+    }
+    if setup.config.reset_store {
+        print("\nA store of a release that is too old to be read will be emptied.")?;
+    }
+    Ok(())
 }

@@ -48,6 +48,30 @@ impl Explanation {
         )
     }
 
+    pub(crate) fn no_health_port() -> Self {
+        Self::new(
+            "The relay can't be asked how it is.",
+            "its configuration has no fixed health port.",
+            "set relay.listen_health, such as 127.0.0.1:7702.",
+        )
+    }
+
+    pub(crate) fn no_health_answer(error: &io::Error) -> Self {
+        Self::new(
+            "The relay does not say how it is.",
+            format!("the health port gives no answer ({}).", error.kind()),
+            "check that the relay runs, and with the configuration that this command reads.",
+        )
+    }
+
+    pub(crate) fn unwell() -> Self {
+        Self::new(
+            "The relay is running and can't serve.",
+            "its store can't be read or written.",
+            "look at its log, and at the free space and the rights of its data folder.",
+        )
+    }
+
     pub(crate) fn no_data_folder() -> Self {
         Self::new(
             "The relay does not know where to keep its key and its data.",

@@ -14,6 +14,7 @@ mod health;
 mod hostile;
 mod lifecycle;
 mod metrics;
+mod packaging;
 mod program;
 
 #[path = "../peer/client.rs"]

@@ -105,6 +105,13 @@ async fn names_and_types_stay_and_labels_are_fixed_words() {
     let page = page(&relay).await;
     let families = FAMILIES.map(|(name, kind)| (format!("sealpost_relay_{name}"), kind.to_owned()));
     assert_eq!(page.types, families.into());
+    let document = include_str!("../../../docs/operating.md");
+    for (name, _) in FAMILIES {
+        assert!(
+            document.contains(&format!("`{name}`")),
+            "{name} isn't explained"
+        );
+    }
     for sample in page.samples.keys() {
         let labels = sample.split_once('{').map_or("", |(_, labels)| labels);
         for label in labels
