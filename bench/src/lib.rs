@@ -1,1 +1,3 @@
 //! What the measurements share.
+
+pub mod idle;
