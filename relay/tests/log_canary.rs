@@ -6,14 +6,17 @@
     reason = "a test that can't go on fails where it stands"
 )]
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rand_core::OsRng;
-use sealpost_protocol::channel::{self, RecordBuffer};
+use sealpost_protocol::channel::{self, Opener, RecordBuffer, Sealer};
 use sealpost_protocol::frame::Frame;
 use sealpost_protocol::key::NoiseSecret;
-use sealpost_relay::{Config, Relay, SystemClock};
+use sealpost_relay::{Config, Relay, StartError, SystemClock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tracing_subscriber::fmt::MakeWriter;
@@ -43,36 +46,123 @@ impl<'a> MakeWriter<'a> for Log {
 }
 
 /// What the sessions used that must not be found.
+#[derive(Default)]
 struct Secrets {
     texts: Vec<String>,
+    /// Keys and Envelopes, of which no part may be found either.
+    bytes: Vec<Vec<u8>>,
+    /// Numbers that may not stand in the log by themselves: ports, sizes, ids of blobs.
+    numbers: Vec<u64>,
 }
+
+/// The shortest part of a key that would tell devices apart.
+const PART_BYTES: usize = 4;
 
 impl Secrets {
     fn add_bytes(&mut self, bytes: &[u8]) {
-        self.texts.push(hex::encode(bytes));
-        self.texts.push(hex::encode_upper(&bytes[..8]));
-        self.texts.push(hex::encode(&bytes[..8]));
-        let list: Vec<String> = bytes.iter().take(6).map(u8::to_string).collect();
-        self.texts.push(list.join(", "));
+        self.bytes.push(bytes.to_vec());
     }
 
     fn add_peer(&mut self, stream: &TcpStream) {
-        self.texts
-            .push(format!(":{}", stream.local_addr().unwrap().port()));
+        let port = stream.local_addr().unwrap().port();
+        self.numbers.push(port.into());
     }
+
+    /// The first secret that stands in the text, however it was printed.
+    fn find_in(&self, text: &str) -> Option<String> {
+        let lower = text.to_lowercase();
+        let found = self
+            .texts
+            .iter()
+            .find(|secret| lower.contains(&secret.to_lowercase()));
+        if let Some(secret) = found {
+            return Some(secret.clone());
+        }
+        let numbers = numbers_of(text);
+        if let Some(number) = self.numbers.iter().find(|number| numbers.contains(number)) {
+            return Some(number.to_string());
+        }
+        let parts = self
+            .bytes
+            .iter()
+            .flat_map(|bytes| bytes.windows(PART_BYTES));
+        parts
+            .flat_map(|part| forms_of(part).into_iter().zip([&lower, &lower, text]))
+            .find(|(form, text)| text.contains(form.as_str()))
+            .map(|(form, _)| form)
+    }
+}
+
+/// Four bytes in hex and as a list of numbers, and three of them in base64, which needs no
+/// more for four letters.
+fn forms_of(part: &[u8]) -> [String; 3] {
+    let list: Vec<String> = part.iter().map(u8::to_string).collect();
+    let letters: String = base64_letters(part);
+    [hex::encode(part), list.join(", "), letters]
+}
+
+/// The five letters that 30 of the 32 bits make; both alphabets agree on most of them.
+fn base64_letters(part: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let bits = u32::from_be_bytes(part.try_into().unwrap());
+    let letter = |place: u32| ALPHABET[(bits >> (26 - 6 * place) & 63) as usize];
+    (0..5).map(|place| char::from(letter(place))).collect()
+}
+
+/// The numbers that stand in a text by themselves. Times of day and counters of connections
+/// are cut off before.
+fn numbers_of(text: &str) -> BTreeSet<u64> {
+    let lines = text.lines().map(|line| {
+        let rest = line.split_once(' ').map_or(line, |(_time, rest)| rest);
+        rest.split_once("conn=")
+            .map_or(rest.to_owned(), |(before, after)| {
+                let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+                format!("{before}{after}")
+            })
+    });
+    lines
+        .flat_map(|line| {
+            line.split(|c: char| !c.is_ascii_digit())
+                .filter_map(|digits| digits.parse().ok())
+                .collect::<Vec<u64>>()
+        })
+        .collect()
+}
+
+/// The finder of this test finds what it is for.
+#[test]
+fn every_way_to_print_a_secret_is_noticed() {
+    let mut secrets = Secrets::default();
+    let key = [0xde, 0xad, 0xbe, 0xef, 0x17, 0x2a, 0x99, 0x01];
+    secrets.add_bytes(&key);
+    secrets.numbers.push(54_321);
+    for text in [
+        "t key=deadbeef",
+        "t key=BEEF172A..",
+        "t [190, 239, 23, 42]",
+        "t 3q2+7xcqmQE=",
+        "t peer 10.0.0.1:54321 conn=7",
+        "t conn=7 size=54321",
+    ] {
+        assert!(secrets.find_in(text).is_some(), "{text}");
+    }
+    let harmless = "2026-11-30T07:54:32.154321Z DEBUG conn=54321 connection closed ending=idle";
+    assert_eq!(secrets.find_in(harmless), None);
 }
 
 #[tokio::test]
 async fn nothing_identifying_is_logged_at_any_level() {
     let log = Log::default();
+    // Coloured letters would stand between a name and its value.
     tracing_subscriber::fmt()
         .with_max_level(tracing::level_filters::LevelFilter::TRACE)
+        .with_ansi(false)
         .with_writer(log.clone())
         .init();
     let folder = tempfile::tempdir().unwrap();
     let key = NoiseSecret::generate(&mut OsRng);
     let device = NoiseSecret::generate(&mut OsRng);
-    let mut secrets = Secrets { texts: Vec::new() };
+    let mut secrets = Secrets::default();
     for bytes in [
         key.as_bytes(),
         key.public().as_bytes(),
@@ -82,6 +172,11 @@ async fn nothing_identifying_is_logged_at_any_level() {
         secrets.add_bytes(bytes);
     }
     secrets.add_bytes(CANARY);
+    // The Envelope, the body and the frame around it, and both messages.
+    let envelope_bytes = envelope().len() as u64;
+    for around in [0, 32, 32 + 5, 32 + 5 + 16, 8 + 5, 8 + 5 + 16] {
+        secrets.numbers.push(envelope_bytes + around);
+    }
     secrets
         .texts
         .push(String::from_utf8(CANARY.to_vec()).unwrap());
@@ -91,54 +186,127 @@ async fn nothing_identifying_is_logged_at_any_level() {
         "::1".to_owned(),
         "localhost".to_owned(),
     ]);
+    let relay = start(folder.path(), key.clone()).await.unwrap();
+    use_relay(&relay, &device, &mut secrets).await;
+    misuse_relay(&relay, &device, &mut secrets).await;
+    break_disk(folder.path(), &relay, &device, &mut secrets).await;
+    relay.stop().await;
+    std::fs::write(folder.path().join("inbox.db"), b"no store at all").unwrap();
+    let refused = start(folder.path(), key).await;
+    assert!(refused.is_err(), "a store that is no store");
+    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    for event in EVENTS {
+        assert!(text.contains(event), "{event} isn't in the log:\n{text}");
+    }
+    if let Some(secret) = secrets.find_in(&text) {
+        panic!("{secret} is in the log:\n{text}");
+    }
+}
+
+/// What was brought about, so that the search for secrets has something to search.
+const EVENTS: [&str; 14] = [
+    "relay started",
+    "closed by the device",
+    "connection lost",
+    "transport version not supported",
+    "handshake deadline",
+    "handshake failed",
+    "malformed record",
+    "channel failed",
+    "push session deadline",
+    "too many malformed frames",
+    "too many sessions of one device",
+    "waiting messages can't be read",
+    "store failed",
+    "relay not started",
+];
+
+async fn start(folder: &Path, key: NoiseSecret) -> Result<Relay, StartError> {
     let free = "127.0.0.1:0".parse().unwrap();
-    let config = Config {
-        store_path: folder.path().join("inbox.db"),
+    let mut config = Config {
+        store_path: folder.join("inbox.db"),
         listen_receive: free,
         listen_push: free,
         listen_health: Some(free),
         dev_mode: true,
         ..Config::default()
     };
-    let relay = Relay::start(config, key, Arc::new(SystemClock))
-        .await
-        .unwrap();
-    use_relay(&relay, &device, &mut secrets).await;
-    misuse_relay(&relay, &mut secrets).await;
-    relay.stop().await;
-    let text = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    assert!(
-        text.contains("relay started") && text.contains("connection closed"),
-        "{text}"
-    );
-    for secret in &secrets.texts {
-        assert!(
-            !text.contains(secret.as_str()),
-            "{secret} is in the log:\n{text}"
-        );
+    config.sessions.handshake = Duration::from_millis(500);
+    config.sessions.push_session = Duration::from_millis(1_500);
+    config.store.disk_free_bytes_min = 0;
+    Relay::start(config, key, Arc::new(SystemClock)).await
+}
+
+/// Lets a blob wait and ruins the disk below it, so that it can't be delivered.
+async fn break_disk(folder: &Path, relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
+    let mut sender = push_session(relay, secrets).await;
+    push(&mut sender, device).await;
+    for name in ["inbox.db", "inbox.db-wal"] {
+        let path = folder.join(name);
+        let bytes = std::fs::metadata(&path).unwrap().len();
+        std::fs::write(&path, vec![0x5a; usize::try_from(bytes).unwrap()]).unwrap();
+    }
+    // Another device would find nothing to read.
+    let mut receiver = receive_session(relay, device, secrets).await;
+    receiver.hear_the_end().await;
+    push(&mut sender, device).await;
+}
+
+/// Of a size that no other number in a log has.
+fn envelope() -> Vec<u8> {
+    CANARY.repeat(271)
+}
+
+async fn push(session: &mut Session, device: &NoiseSecret) {
+    let push = Frame::Push {
+        recipient: device.public(),
+        envelope: &envelope(),
+    };
+    session.say(&push).await;
+    session.hear().await;
+}
+
+/// A session as a device has it.
+struct Session {
+    stream: TcpStream,
+    sealer: Sealer,
+    opener: Opener,
+    buffer: RecordBuffer,
+}
+
+impl Session {
+    async fn say(&mut self, frame: &Frame<'_>) {
+        let record = self.sealer.seal(frame).unwrap();
+        self.stream.write_all(&record).await.unwrap();
+    }
+
+    async fn hear(&mut self) -> Vec<u8> {
+        let record = read_record(&mut self.stream, &mut self.buffer).await;
+        self.opener.open(&record).unwrap()
+    }
+
+    /// Everything until the relay has closed.
+    async fn hear_the_end(&mut self) {
+        let _ = self.stream.read_to_end(&mut Vec::new()).await;
     }
 }
 
-async fn use_relay(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
+async fn push_session(relay: &Relay, secrets: &mut Secrets) -> Session {
     let mut buffer = RecordBuffer::new();
     let mut stream = connect(relay.ports().push, secrets).await;
     let (state, hello) = channel::push_start(&relay.public_key(), &mut OsRng).unwrap();
     stream.write_all(&hello).await.unwrap();
     let reply = read_record(&mut stream, &mut buffer).await;
-    let (mut sealer, _) = state.handle_reply(&reply).unwrap().split();
-    let push = Frame::Push {
-        recipient: device.public(),
-        envelope: CANARY,
-    };
-    for frame in [push, Frame::Heartbeat] {
-        stream
-            .write_all(&sealer.seal(&frame).unwrap())
-            .await
-            .unwrap();
-        read_record(&mut stream, &mut buffer).await;
+    let (sealer, opener) = state.handle_reply(&reply).unwrap().split();
+    Session {
+        stream,
+        sealer,
+        opener,
+        buffer,
     }
-    drop(stream);
+}
 
+async fn receive_session(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) -> Session {
     let mut buffer = RecordBuffer::new();
     let mut stream = connect(relay.ports().receive, secrets).await;
     let (state, hello) = channel::receive_start(device, &relay.public_key(), &mut OsRng).unwrap();
@@ -146,32 +314,54 @@ async fn use_relay(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
     let reply = read_record(&mut stream, &mut buffer).await;
     let (channel, finish) = state.handle_reply(&reply).unwrap();
     stream.write_all(&finish).await.unwrap();
-    let (mut sealer, mut opener) = channel.split();
-    let record = read_record(&mut stream, &mut buffer).await;
-    let frame = opener.open(&record).unwrap();
-    let Ok(Frame::Deliver { blob_id, envelope }) = Frame::decode(&frame) else {
+    let (sealer, opener) = channel.split();
+    Session {
+        stream,
+        sealer,
+        opener,
+        buffer,
+    }
+}
+
+async fn use_relay(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
+    let mut session = push_session(relay, secrets).await;
+    // Others' blobs come first, so that the id of the device's own is no number of the log's.
+    for _ in 0..76 {
+        push(&mut session, &NoiseSecret::generate(&mut OsRng)).await;
+    }
+    push(&mut session, device).await;
+    session.say(&Frame::Heartbeat).await;
+    session.hear().await;
+    drop(session);
+
+    let mut session = receive_session(relay, device, secrets).await;
+    let frame = session.hear().await;
+    let Ok(Frame::Deliver {
+        blob_id,
+        envelope: delivered,
+    }) = Frame::decode(&frame)
+    else {
         panic!("a blob was expected");
     };
-    assert_eq!(envelope, CANARY);
+    assert_eq!(delivered, envelope());
+    secrets.numbers.push(blob_id);
     for frame in [Frame::DeliverAck { blob_id }, Frame::Ack, Frame::Heartbeat] {
-        stream
-            .write_all(&sealer.seal(&frame).unwrap())
-            .await
-            .unwrap();
+        session.say(&frame).await;
     }
     for _ in 0..2 {
-        read_record(&mut stream, &mut buffer).await;
+        session.hear().await;
     }
 }
 
 /// Everything that ends with an error in the log.
-async fn misuse_relay(relay: &Relay, secrets: &mut Secrets) {
+async fn misuse_relay(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
     let ports = relay.ports();
-    let first = [b"TSRL\x00\x09".to_vec(), b"GET / HTTP/1.1\r\n".to_vec(), {
-        let mut hello = b"TSRL\x00\x01\x00\x30".to_vec();
-        hello.extend_from_slice(&CANARY[..16].repeat(3));
-        hello
-    }];
+    let first = [
+        b"TSRL\x00\x09".to_vec(),
+        b"GET / HTTP/1.1\r\n".to_vec(),
+        [b"TSRL\x00\x01\x00\x30".as_slice(), &CANARY[..16].repeat(3)].concat(),
+        b"TSRL\x00\x01\x00\x00".to_vec(),
+    ];
     for port in [ports.push, ports.receive, ports.health.unwrap()] {
         for bytes in &first {
             let mut stream = connect(port, secrets).await;
@@ -180,6 +370,9 @@ async fn misuse_relay(relay: &Relay, secrets: &mut Secrets) {
             let _ = stream.read_to_end(&mut Vec::new()).await;
         }
     }
+    let mut silent = connect(ports.push, secrets).await;
+    let _ = silent.read_to_end(&mut Vec::new()).await;
+    misuse_sessions(relay, device, secrets).await;
     let mut stream = connect(ports.health.unwrap(), secrets).await;
     stream
         .write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -188,6 +381,36 @@ async fn misuse_relay(relay: &Relay, secrets: &mut Secrets) {
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     assert!(answer.starts_with(b"HTTP/1.1 200"));
+}
+
+async fn misuse_sessions(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
+    let mut struck = push_session(relay, secrets).await;
+    for _ in 0..16 {
+        struck.say(&Frame::Heartbeat).await;
+    }
+    struck.hear_the_end().await;
+    for bytes in [
+        &[0_u8, 0] as &[u8],
+        &[
+            0, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
+        ],
+    ] {
+        let mut garbled = receive_session(relay, device, secrets).await;
+        garbled.stream.write_all(bytes).await.unwrap();
+        garbled.hear_the_end().await;
+    }
+    let mut sessions = Vec::new();
+    for _ in 0..5 {
+        let mut session = receive_session(relay, device, secrets).await;
+        session.say(&Frame::Heartbeat).await;
+        session.hear().await;
+        sessions.push(session);
+    }
+    let reset = push_session(relay, secrets).await;
+    reset.stream.set_zero_linger().unwrap();
+    drop(reset);
+    // Silent until its time is up.
+    push_session(relay, secrets).await.hear_the_end().await;
 }
 
 async fn connect(port: u16, secrets: &mut Secrets) -> TcpStream {
