@@ -225,6 +225,7 @@ impl Actor {
             Report::Started(session) => {
                 self.sessions.set_receiving(Some(session));
                 device.handle_session_started(session);
+                device.handle_look_for_copy();
             }
             Report::Ended(session, connection) => {
                 self.sessions.set_receiving(None);

@@ -1,5 +1,6 @@
 //! A group as it lies on this device: store, keys and the machine built from them.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,8 @@ use sealpost_protocol::name::DeviceName;
 
 use crate::core::device::{Device, Settings};
 use crate::core::error::StorageFault;
+use crate::core::issue::DeliveryIssue;
+use crate::core::run_marker::RunMarker;
 use crate::core::step::{Change, Step};
 use crate::durable_file;
 use crate::engine::{OpenError, OpenOptions};
@@ -61,20 +64,29 @@ impl Group {
         };
         let mut keys = find_keys(&home, &path)?;
         let first = keys.first_identity().ok_or(KeyStoreError::Damaged)?.id;
-        let store = Store::open(&path, keys.database_key(), &first).map_err(open_error)?;
+        let mut store = Store::open(&path, keys.database_key(), &first).map_err(open_error)?;
         let identity = store.identity()?;
         let secrets = secrets_of(&keys, &identity)?;
         // A change of identity that was cut short after its commit: the old one goes now. If
         // it can't, it goes at another start; nothing uses it.
-        if keys.keep_only(&identity) {
+        let is_cut_short = keys.keep_only(&identity);
+        let runs = begin_run(&mut store, &mut keys, now_ms);
+        if is_cut_short || runs.is_some() {
             let saved = home.save(&keys);
-            tracing::info!(is_saved = saved.is_ok(), "finished a change of identity");
+            tracing::debug!(
+                is_saved = saved.is_ok(),
+                is_cut_short,
+                "the keys name this run"
+            );
         }
         let name = options.device_name.clone();
         let settings = Settings {
             max_payload_bytes: options.max_payload_bytes,
         };
-        let device = build(&store, secrets, &name, settings, now_ms)?;
+        let mut device = build(&store, secrets, &name, settings, now_ms)?;
+        if let Some((run, known)) = runs {
+            device.handle_runs(run, known);
+        }
         Ok(Self {
             store,
             device,
@@ -166,6 +178,38 @@ fn find_keys(home: &KeyHome, path: &Path) -> Result<GroupKeys, OpenError> {
             // Before the store, so that no store is ever without its key.
             home.save(&keys)?;
             Ok(keys)
+        }
+    }
+}
+
+/// Marks this run in store and keys, and says so where the keys name one that the store
+/// doesn't have: then another store was used with them since. Nothing here keeps a group from
+/// opening: on a full disk it is only not looked for.
+fn begin_run(
+    store: &mut Store,
+    keys: &mut GroupKeys,
+    now_ms: u64,
+) -> Option<(RunMarker, BTreeSet<RunMarker>)> {
+    let run = RunMarker::generate(&mut OsRng);
+    let begun = store.runs().and_then(|known| {
+        store.add_run(&run)?;
+        let is_behind = keys.last_run().is_some_and(|last| !known.contains(&last));
+        if is_behind {
+            tracing::warn!("the store is older than its keys");
+            let issue = DeliveryIssue::StoreRestored;
+            let at_ms = now_ms;
+            store.apply(&[Change::IssueAdded { at_ms, issue }], None)?;
+        }
+        Ok(known)
+    });
+    match begun {
+        Ok(known) => {
+            keys.set_last_run(run);
+            Some((run, known))
+        }
+        Err(fault) => {
+            tracing::warn!(%fault, "this run can't be noted");
+            None
         }
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! Spec: 3 to 8 and appendix B; the wipe and its order: 5.6, 5.7.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use rand_core::CryptoRngCore;
@@ -36,6 +36,7 @@ use super::issue::{DeliveryIssue, HandlerError, Unreadable};
 use super::membership::Membership;
 use super::outbox::Outbox;
 use super::pairing::Pairing;
+use super::run_marker::{OwnRuns, RunMarker};
 use super::status::{Connection, Phase, Status, StatusReason};
 use super::step::{
     BufferedManifest, Change, Effect, HandlerRun, Lookup, PushId, PushOutcome, SessionId, Snapshot,
@@ -77,6 +78,7 @@ pub struct Device {
     /// Whether the person gave up waiting for the end of a group.
     is_forgotten: bool,
     next_sweep_ms: u64,
+    runs: OwnRuns,
     /// Bodies known in this drain, so that what is queued now can be pushed now.
     bodies: BTreeMap<u64, Vec<u8>>,
     step: Step,
@@ -165,6 +167,7 @@ impl Device {
             wants_leave: false,
             is_forgotten: false,
             next_sweep_ms: now_ms,
+            runs: OwnRuns::default(),
             bodies: BTreeMap::new(),
             step: Step::default(),
         };
@@ -183,9 +186,20 @@ impl Device {
             .pairing
             .take_over(&mut last.pairing, |of| has_window && of == keys);
         self.wants_leave = last.wants_leave;
+        self.runs = std::mem::take(&mut last.runs);
         self.step
             .effects
             .extend(wanted.into_iter().map(Effect::ComputeWords));
+    }
+
+    /// Takes the marker of this run and those of earlier runs on this store.
+    pub fn handle_runs(&mut self, current: RunMarker, known: BTreeSet<RunMarker>) {
+        self.runs = OwnRuns::new(current, known);
+    }
+
+    /// Looks for a copy of this device: it sends its marker to itself.
+    pub const fn handle_look_for_copy(&mut self) {
+        self.runs.want();
     }
 
     /// A message handler was set, or cancelled. A run that has begun goes to its end.
@@ -240,7 +254,7 @@ impl Device {
     /// The relay delivered a blob.
     pub fn handle_deliver(&mut self, session: SessionId, blob: u64, envelope: Vec<u8>) {
         let at = inbox::BlobRef { session, blob };
-        self.inbox.add(at, envelope, &self.secrets, &mut self.step);
+        self.inbox.add(at, envelope);
     }
 
     /// The relay sent a frame that has no place in a Receive Session; the shell closes it.
@@ -306,6 +320,7 @@ impl Device {
         // Only now: an end that is over within the step is told as one change.
         self.tell_status(None);
         self.push_ready(now_ms, rng, lookup);
+        self.push_marker(now_ms, rng);
         for id in self.outbox.take_changed() {
             self.tell(Event::MessageChanged { id });
         }

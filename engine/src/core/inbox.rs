@@ -34,6 +34,8 @@ use super::timing;
 pub(super) struct Inbox {
     session: Option<SessionId>,
     waiting: VecDeque<Blob>,
+    /// How many of them, from the front, are known not to be the message at the handler.
+    searched: usize,
     running: Option<Running>,
     last_run: u64,
     /// Messages recorded in the step that isn't committed yet.
@@ -135,6 +137,7 @@ impl Inbox {
     pub(super) fn end_any_session(&mut self) {
         self.session = None;
         self.waiting.clear();
+        self.searched = 0;
         if let Some(running) = &mut self.running {
             running.at = None;
         }
@@ -149,41 +152,34 @@ impl Inbox {
     }
 
     /// Queues a delivered blob. One of a session that isn't up is dropped: it comes again.
-    pub(super) fn add(
-        &mut self,
-        at: BlobRef,
-        envelope: Vec<u8>,
-        secrets: &DeviceSecrets,
-        step: &mut Step,
-    ) {
-        if self.session == Some(at.session) && !self.meet_again(at, &envelope, secrets, step) {
+    pub(super) fn add(&mut self, at: BlobRef, envelope: Vec<u8>) {
+        if self.session == Some(at.session) {
             self.waiting.push_back(Blob { at, envelope });
         }
     }
 
-    /// Whether the blob is the message at the handler, delivered again after its session
-    /// ended, and is waited for there. A run that goes on since then is taken to hang: it is
-    /// abandoned, and the blob starts a new one.
-    fn meet_again(
-        &mut self,
-        at: BlobRef,
-        envelope: &[u8],
-        secrets: &DeviceSecrets,
-        step: &mut Step,
-    ) -> bool {
+    /// Looks among the blobs that came since for the message at the handler, delivered again
+    /// after its session ended. Between two attempts it is waited for there; a run that goes
+    /// on since then is taken to hang: it is abandoned, and the blob starts a new one. All
+    /// that came together with the blob is known by now, an outcome of the run among it.
+    pub(super) fn meet_again(&mut self, secrets: &DeviceSecrets, step: &mut Step) {
+        let from = std::mem::replace(&mut self.searched, self.waiting.len());
         let Some(running) = self.running.as_mut().filter(|running| running.at.is_none()) else {
-            return false;
+            return;
         };
-        if message_id(envelope, secrets) != Some(running.message.id) {
-            return false;
-        }
+        let id = running.message.id;
+        let is_it = |blob: &Blob| message_id(&blob.envelope, secrets) == Some(id);
+        let Some(place) = self.waiting.iter().skip(from).position(is_it) else {
+            return;
+        };
         if running.retry_at_ms.is_some() {
-            running.at = Some(at);
-            return true;
+            let found = self.waiting.remove(from.saturating_add(place));
+            running.at = found.map(|blob| blob.at);
+            self.searched = self.waiting.len();
+        } else {
+            step.effects.push(Effect::AbandonHandler(running.run));
+            self.running = None;
         }
-        step.effects.push(Effect::AbandonHandler(running.run));
-        self.running = None;
-        false
     }
 
     /// Takes the next blob, unless a message is at the handler.
@@ -191,6 +187,7 @@ impl Inbox {
         if self.running.is_some() {
             return None;
         }
+        self.searched = self.searched.saturating_sub(1);
         self.waiting.pop_front()
     }
 

@@ -33,9 +33,40 @@ pub enum DeliveryIssue {
         /// Why.
         failure: SendFailure,
     },
+    /// Two different messages of one author bear one id, and the second can't be shown: the
+    /// author's device exists twice.
+    IdReused {
+        /// The id of the second message.
+        message: MessageId,
+    },
+    /// Another program uses the keys of this device: its profile was copied.
+    DeviceCopied,
+    /// The store is older than the keys: it was restored or is a copy, and another one was
+    /// used since.
+    StoreRestored,
+    /// The store was damaged; what could be read of it was taken over into a new one.
+    StoreRepaired,
 }
 
 impl DeliveryIssue {
+    /// The stable names of all issues, in the order in which they are explained.
+    pub const CODES: [&str; 14] = [
+        "unreadable.malformed",
+        "unreadable.senderOutdated",
+        "unreadable.expired",
+        "unreadable.droppedWhileHeld",
+        "unauthorized",
+        "heldForUpgrade",
+        "handlerGaveUp",
+        "sendFailed.tooLarge",
+        "sendFailed.malformed",
+        "sendFailed.expired",
+        "idReused",
+        "deviceCopied",
+        "storeRestored",
+        "storeRepaired",
+    ];
+
     /// The stable name of the issue: with its detail where the detail is an enum.
     #[must_use]
     pub const fn code(&self) -> &'static str {
@@ -59,6 +90,10 @@ impl DeliveryIssue {
                 failure: SendFailure::Expired,
                 ..
             } => "sendFailed.expired",
+            Self::IdReused { .. } => "idReused",
+            Self::DeviceCopied => "deviceCopied",
+            Self::StoreRestored => "storeRestored",
+            Self::StoreRepaired => "storeRepaired",
         }
     }
 
@@ -66,8 +101,15 @@ impl DeliveryIssue {
     #[must_use]
     pub const fn message(&self) -> Option<&MessageId> {
         match self {
-            Self::HandlerGaveUp { message, .. } | Self::SendFailed { message, .. } => Some(message),
-            Self::Unreadable(_) | Self::Unauthorized | Self::HeldForUpgrade { .. } => None,
+            Self::HandlerGaveUp { message, .. }
+            | Self::SendFailed { message, .. }
+            | Self::IdReused { message } => Some(message),
+            Self::Unreadable(_)
+            | Self::Unauthorized
+            | Self::HeldForUpgrade { .. }
+            | Self::DeviceCopied
+            | Self::StoreRestored
+            | Self::StoreRepaired => None,
         }
     }
 
@@ -112,6 +154,10 @@ impl DeliveryIssue {
             "sendFailed.tooLarge" => failed(SendFailure::TooLarge),
             "sendFailed.malformed" => failed(SendFailure::Malformed),
             "sendFailed.expired" => failed(SendFailure::Expired),
+            "idReused" => message.map(|message| Self::IdReused { message }),
+            "deviceCopied" => Some(Self::DeviceCopied),
+            "storeRestored" => Some(Self::StoreRestored),
+            "storeRepaired" => Some(Self::StoreRepaired),
             _ => None,
         }
     }
@@ -222,6 +268,10 @@ mod tests {
                 message,
                 error: HandlerError::new("why"),
             },
+            DeliveryIssue::IdReused { message },
+            DeliveryIssue::DeviceCopied,
+            DeliveryIssue::StoreRestored,
+            DeliveryIssue::StoreRepaired,
         ];
         issues
             .extend(SendFailure::ALL.map(|failure| DeliveryIssue::SendFailed { message, failure }));
@@ -239,6 +289,15 @@ mod tests {
             );
             assert_eq!(read, Some(issue));
         }
+    }
+
+    #[test]
+    fn every_code_is_that_of_an_issue_and_listed_once() {
+        let mut codes: Vec<_> = every_issue().iter().map(DeliveryIssue::code).collect();
+        let mut listed = DeliveryIssue::CODES.to_vec();
+        codes.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(codes, listed);
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod outbox;
 mod pairing;
 #[cfg(test)]
 pub(crate) mod rig;
+pub mod run_marker;
 #[cfg(test)]
 mod simulation;
 pub mod status;

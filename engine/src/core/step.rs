@@ -23,7 +23,7 @@ use sealpost_protocol::token::PairingSecret;
 use super::event::{Event, JoinRequestId};
 use super::issue::{DeliveryIssue, SendFailure};
 use super::membership::{Attribution, MembershipChange, MembershipSnapshot};
-use super::message::{DeliveryState, Message, NewMessage};
+use super::message::{AppMessageId, DeliveryState, Message, NewMessage};
 use super::status::Phase;
 
 /// Everything that one drain of the machine asks for.
@@ -209,7 +209,8 @@ pub enum Effect {
     /// End that Receive Session and open another after the usual delay: something couldn't
     /// be decided, and the blobs after it must not overtake it.
     RestartSession(SessionId),
-    /// Push an envelope, then report by [`super::device::Device::handle_push_outcome`].
+    /// Push an envelope, then report by [`super::device::Device::handle_push_outcome`]. The
+    /// outcome of [`PushId::UNTRACKED`] changes no message.
     Push(Push),
     /// Run the message handler, then report by
     /// [`super::device::Device::handle_handler_outcome`].
@@ -236,6 +237,11 @@ pub struct SessionId(pub u64);
 /// Names a push within a run of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PushId(pub u64);
+
+impl PushId {
+    /// A push that isn't in the outbox: nothing is lost where it doesn't arrive.
+    pub const UNTRACKED: Self = Self(0);
+}
 
 /// Names a run of the message handler within a run of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -465,6 +471,39 @@ pub trait Lookup {
     ///
     /// If the store can't be read.
     fn outbox_body(&self, sequence: u64) -> Result<Option<Vec<u8>>, LookupError>;
+
+    /// What the history holds under a Message ID.
+    ///
+    /// # Errors
+    ///
+    /// If the store can't be read.
+    fn stored_message(&self, id: &MessageId) -> Result<Option<StoredContent>, LookupError>;
+
+    /// What the history holds under an author and the id inside a body.
+    ///
+    /// # Errors
+    ///
+    /// If the store can't be read.
+    fn stored_app_message(
+        &self,
+        author: &MemberId,
+        app_id: &AppMessageId,
+    ) -> Result<Option<StoredContent>, LookupError>;
+}
+
+/// What makes a message of the history the same as another one.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredContent {
+    /// When the author says it was sent.
+    pub sent_at_ms: u64,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl fmt::Debug for StoredContent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("StoredContent(..)")
+    }
 }
 
 /// The store couldn't be read.

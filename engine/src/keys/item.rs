@@ -6,7 +6,8 @@
 //! carries a check, so that a damaged item and one of another profile are told apart.
 //!
 //! Layout: `"SPK"` · format `u8` · kind `u8` · profile id `[16]` · payload · check `[8]`.
-//! The payload of a group is database key `[32]` · count `u8` · (id `[16]` · noise secret
+//! The payload of a group is database key `[32]` · marker of the last run `[16]`, zero if there
+//! was none (not in format 1) · count `u8` · (id `[16]` · noise secret
 //! `[32]` · signing seed `[32]`) per identity; that of a relay is its secret `[32]`.
 
 use std::fmt;
@@ -17,11 +18,14 @@ use zeroize::Zeroizing;
 
 use super::KeyStoreError;
 use super::layout::{CHECK_BYTES, check, checked, take};
+use crate::core::run_marker::RunMarker;
 use crate::namespace::Namespace;
 use crate::profile::ProfileId;
 
 const MAGIC: &[u8; 3] = b"SPK";
-const FORMAT: u8 = 1;
+const FORMAT: u8 = 2;
+/// The first format whose items of groups name the last run.
+const FORMAT_WITH_RUN: u8 = 2;
 const KIND_GROUP: u8 = 1;
 const KIND_RELAY: u8 = 2;
 const CHECK_LABEL: &[u8] = b"sealpost key item check v1";
@@ -87,7 +91,7 @@ impl KeyItem {
     /// [`KeyStoreError::Damaged`], [`KeyStoreError::OtherProfile`] or
     /// [`KeyStoreError::TooNew`].
     pub fn relay_key(&self, profile: &ProfileId) -> Result<NoiseSecret, KeyStoreError> {
-        let mut payload = self.payload(KIND_RELAY, profile)?;
+        let (_, mut payload) = self.payload(KIND_RELAY, profile)?;
         let key = take::<32>(&mut payload)?;
         if payload.is_empty() {
             Ok(NoiseSecret::from_bytes(*key))
@@ -115,12 +119,12 @@ impl KeyItem {
         Self(bytes)
     }
 
-    /// The payload, once shape, check, kind and profile are found right, in this order.
-    fn payload(&self, kind: u8, profile: &ProfileId) -> Result<&[u8], KeyStoreError> {
+    /// The format and the payload, once shape, check, kind and profile are found right, in this order.
+    fn payload(&self, kind: u8, profile: &ProfileId) -> Result<(u8, &[u8]), KeyStoreError> {
         let body = checked(CHECK_LABEL, &self.0)?;
         let mut body = body.strip_prefix(MAGIC).ok_or(KeyStoreError::Damaged)?;
         let [format, found] = *take::<2>(&mut body)?;
-        if format != FORMAT {
+        if format == 0 || format > FORMAT {
             return Err(KeyStoreError::TooNew);
         }
         if found != kind {
@@ -129,7 +133,7 @@ impl KeyItem {
         if take::<16>(&mut body)? != profile.as_bytes() {
             return Err(KeyStoreError::OtherProfile);
         }
-        Ok(body)
+        Ok((format, body))
     }
 }
 
@@ -201,6 +205,7 @@ impl fmt::Debug for Identity {
 /// Invariant: one or two identities, with distinct ids.
 pub struct GroupKeys {
     database_key: Zeroizing<[u8; 32]>,
+    last_run: Option<RunMarker>,
     identities: Vec<Identity>,
 }
 
@@ -212,6 +217,7 @@ impl GroupKeys {
         rng.fill_bytes(database_key.as_mut());
         Self {
             database_key,
+            last_run: None,
             identities: vec![Identity::generate(rng)],
         }
     }
@@ -223,8 +229,13 @@ impl GroupKeys {
     /// [`KeyStoreError::Damaged`], [`KeyStoreError::OtherProfile`] or
     /// [`KeyStoreError::TooNew`].
     pub fn decode(item: &KeyItem, profile: &ProfileId) -> Result<Self, KeyStoreError> {
-        let mut payload = item.payload(KIND_GROUP, profile)?;
+        let (format, mut payload) = item.payload(KIND_GROUP, profile)?;
         let database_key = Zeroizing::new(*take::<32>(&mut payload)?);
+        let last_run = if format >= FORMAT_WITH_RUN {
+            Some(*take::<16>(&mut payload)?).filter(|marker| *marker != [0; 16])
+        } else {
+            None
+        };
         let [count] = *take::<1>(&mut payload)?;
         let mut identities: Vec<Identity> = Vec::with_capacity(IDENTITIES_MAX);
         for _ in 0..count {
@@ -238,6 +249,7 @@ impl GroupKeys {
         if whole {
             Ok(Self {
                 database_key,
+                last_run: last_run.map(RunMarker::from_bytes),
                 identities,
             })
         } else {
@@ -248,8 +260,10 @@ impl GroupKeys {
     /// Packs the keys for the key store of `profile`.
     #[must_use]
     pub fn encode(&self, profile: &ProfileId) -> KeyItem {
-        let mut payload = Zeroizing::new(Vec::with_capacity(33 + self.identities.len() * 80));
+        let mut payload = Zeroizing::new(Vec::with_capacity(49 + self.identities.len() * 80));
         payload.extend_from_slice(self.database_key.as_ref());
+        let last_run = self.last_run.map_or([0; 16], |run| *run.as_bytes());
+        payload.extend_from_slice(&last_run);
         payload.push(u8::try_from(self.identities.len()).unwrap_or(u8::MAX));
         for identity in &self.identities {
             payload.extend_from_slice(identity.id.as_bytes());
@@ -263,6 +277,17 @@ impl GroupKeys {
     #[must_use]
     pub fn database_key(&self) -> &[u8; 32] {
         &self.database_key
+    }
+
+    /// The marker of the last run on these keys, whichever store it was on.
+    #[must_use]
+    pub(crate) const fn last_run(&self) -> Option<RunMarker> {
+        self.last_run
+    }
+
+    /// Notes a run.
+    pub(crate) const fn set_last_run(&mut self, run: RunMarker) {
+        self.last_run = Some(run);
     }
 
     /// The identities held, oldest first.

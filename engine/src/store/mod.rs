@@ -4,7 +4,7 @@
 //! what is written follows from the core's [`Change`](crate::core::step::Change)s and a few
 //! settings of the shell.
 //!
-//! Layout: `schema_1.sql`. One SQLCipher file in WAL mode, `synchronous=FULL`,
+//! Layout: `schema_1.sql` and what follows it. One SQLCipher file in WAL mode, `synchronous=FULL`,
 //! `secure_delete=ON`, foreign keys on, 0600 in a directory of 0700, held under an exclusive
 //! lock by the one connection of the one actor.
 //!
@@ -24,6 +24,7 @@ mod history;
 mod issues;
 mod membership;
 mod restore;
+mod runs;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::key::MemberId;
 use sealpost_protocol::message_id::MessageId;
 use zeroize::Zeroizing;
 
@@ -42,7 +44,8 @@ pub(crate) use self::apply::Applied;
 use self::fault::fault;
 pub(crate) use self::fault::{OpenFault, io_fault};
 use crate::core::error::StorageFault;
-use crate::core::step::{Lookup, LookupError};
+use crate::core::message::AppMessageId;
+use crate::core::step::{Lookup, LookupError, StoredContent};
 use crate::durable_file;
 use crate::keys::IdentityId;
 
@@ -174,6 +177,47 @@ impl Lookup for Store {
                     .optional()
             });
         found.map_err(|_| LookupError)
+    }
+
+    fn stored_message(&self, id: &MessageId) -> Result<Option<StoredContent>, LookupError> {
+        self.content(
+            "SELECT sent_at_ms, body FROM message WHERE id = ?1",
+            &[id.as_bytes()],
+        )
+    }
+
+    fn stored_app_message(
+        &self,
+        author: &MemberId,
+        app_id: &AppMessageId,
+    ) -> Result<Option<StoredContent>, LookupError> {
+        self.content(
+            "SELECT sent_at_ms, body FROM message WHERE author = ?1 AND app_id = ?2",
+            &[&author.as_str(), app_id],
+        )
+    }
+}
+
+impl Store {
+    fn content(
+        &self,
+        sql: &str,
+        of: &[&dyn rusqlite::ToSql],
+    ) -> Result<Option<StoredContent>, LookupError> {
+        let found = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>(0)?, row.get(1)?));
+                statement.query_row(of, read).optional()
+            });
+        let found = found.map_err(|_| LookupError)?;
+        found
+            .map(|(sent_at, body)| {
+                let sent_at_ms = number(sent_at).map_err(|_| LookupError)?;
+                Ok(StoredContent { sent_at_ms, body })
+            })
+            .transpose()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::core::error::StorageFault;
 use crate::core::status::Phase;
 use crate::keys::IdentityId;
 
-const MIGRATIONS: [&str; 1] = [include_str!("schema_1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 
 /// The Store Version that this program writes.
 #[expect(clippy::cast_possible_truncation, reason = "one script per version")]

@@ -2,8 +2,11 @@
 //!
 //! Spec: 3.9, 7.3, appendix B; amendments 7 and 8.
 
+use sealpost_protocol::app_message::AppMessage;
 use sealpost_protocol::envelope::{MessageTag, OpenedEnvelope};
+use sealpost_protocol::key::MemberId;
 use sealpost_protocol::manifest::SignedManifest;
+use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name;
 use sealpost_protocol::pair::PairBody;
 use sha2::{Digest, Sha256};
@@ -13,9 +16,22 @@ use crate::core::inbox::{self, Blob, BlobRef, Handled, Reading, acknowledge, rej
 use crate::core::issue::{DeliveryIssue, Unreadable};
 use crate::core::message::{Message, NewMessage};
 use crate::core::pairing::Asked;
+use crate::core::run_marker::RunMarker;
 use crate::core::status::{Ending, Phase};
-use crate::core::step::{Change, Effect, Lookup};
+use crate::core::step::{Change, Effect, Lookup, LookupError, StoredContent};
 use crate::core::timing;
+
+/// How a message relates to those that were here before.
+enum Meeting {
+    /// It is new.
+    New,
+    /// It was handled: a copy that the network or the relay repeated.
+    Again,
+    /// It was sent once more under another Message ID (amendment 15).
+    SameContent,
+    /// Its id belongs to a message that says something else.
+    OtherContent,
+}
 
 const MALFORMED: DeliveryIssue = DeliveryIssue::Unreadable(Unreadable::Malformed);
 
@@ -23,6 +39,7 @@ impl Device {
     /// Decides blobs until one is at the handler or none waits. Without a handler nothing is
     /// decided, unless the group ends anyway.
     pub(super) fn decide_blobs(&mut self, now_ms: u64, lookup: &impl Lookup) {
+        self.inbox.meet_again(&self.secrets, &mut self.step);
         while self.wants_receive_session()
             && let Some(blob) = self.inbox.take_next()
         {
@@ -111,9 +128,11 @@ impl Device {
         lookup: &impl Lookup,
     ) {
         let id = opened.message_id();
-        // A message of one's own can come only from a copy of this device.
-        let author = Some(&opened.author).filter(|author| **author != self.keys.signing);
-        let Some(from) = author.and_then(|author| self.member(author)) else {
+        if opened.author == self.keys.signing {
+            self.receive_own(at, &opened, now_ms);
+            return;
+        }
+        let Some(from) = self.member(&opened.author) else {
             reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step);
             return;
         };
@@ -121,10 +140,21 @@ impl Device {
             acknowledge(at, &mut self.step);
             return;
         }
-        match self.inbox.is_handled(&id, lookup) {
+        match self.meet(&id, &from.id, &opened, lookup) {
             Err(_) => self.inbox.restart_session(&mut self.step),
-            Ok(true) => acknowledge(at, &mut self.step),
-            Ok(false) => {
+            Ok(Meeting::Again) => acknowledge(at, &mut self.step),
+            Ok(Meeting::SameContent) => {
+                self.inbox
+                    .record(id, opened.timestamp_ms, now_ms, &mut self.step);
+                acknowledge(at, &mut self.step);
+            }
+            Ok(Meeting::OtherContent) => {
+                self.inbox
+                    .record(id, opened.timestamp_ms, now_ms, &mut self.step);
+                let issue = DeliveryIssue::IdReused { message: id };
+                reject(at, issue, now_ms, &mut self.step);
+            }
+            Ok(Meeting::New) => {
                 let message = Message {
                     id,
                     from,
@@ -134,6 +164,64 @@ impl Device {
                 self.inbox.run_handler(at, message, &mut self.step);
             }
         }
+    }
+
+    /// A message of one's own comes from this device or from a copy of it, and says which.
+    fn receive_own(&mut self, at: BlobRef, opened: &OpenedEnvelope, now_ms: u64) {
+        match RunMarker::of_body(&opened.body) {
+            Some(marker) if self.runs.meet(marker) => acknowledge(at, &mut self.step),
+            Some(_) => reject(at, DeliveryIssue::DeviceCopied, now_ms, &mut self.step),
+            None => reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step),
+        }
+    }
+
+    /// Whether a message was here before, under its id or under the one in its body.
+    fn meet(
+        &self,
+        id: &MessageId,
+        author: &MemberId,
+        opened: &OpenedEnvelope,
+        lookup: &impl Lookup,
+    ) -> Result<Meeting, LookupError> {
+        if self.inbox.is_handled(id, lookup)? {
+            let stored = match self.stored_in_step(|row| row.id == *id) {
+                Some(stored) => Some(stored),
+                None => lookup.stored_message(id)?,
+            };
+            // Without a row there is nothing to compare: the handler gave it up, say.
+            let is_other = stored.is_some_and(|stored| {
+                stored.body != opened.body || stored.sent_at_ms != opened.timestamp_ms
+            });
+            return Ok(if is_other {
+                Meeting::OtherContent
+            } else {
+                Meeting::Again
+            });
+        }
+        let Ok(AppMessage { id: app_id, .. }) = AppMessage::decode(&opened.body) else {
+            return Ok(Meeting::New);
+        };
+        let is_it = |row: &NewMessage| row.author == *author && row.app_id == Some(app_id);
+        let stored = match self.stored_in_step(is_it) {
+            Some(stored) => Some(stored),
+            None => lookup.stored_app_message(author, &app_id)?,
+        };
+        Ok(match stored {
+            None => Meeting::New,
+            Some(stored) if stored.body == opened.body => Meeting::SameContent,
+            Some(_) => Meeting::OtherContent,
+        })
+    }
+
+    /// A row of the step that isn't in the store yet.
+    fn stored_in_step(&self, is_it: impl Fn(&NewMessage) -> bool) -> Option<StoredContent> {
+        self.step.changes.iter().find_map(|change| match change {
+            Change::MessageStored(row) if is_it(row) => Some(StoredContent {
+                sent_at_ms: row.sent_at_ms,
+                body: row.body.clone(),
+            }),
+            _ => None,
+        })
     }
 
     fn receive_pair(&mut self, at: BlobRef, opened: &OpenedEnvelope, now_ms: u64) {

@@ -14,7 +14,7 @@ use crate::core::issue::SendFailure;
 use crate::core::message::NewMessage;
 use crate::core::outbox::{Ready, is_expired};
 use crate::core::status::Phase;
-use crate::core::step::{Change, Effect, Lookup, OutboxKind, OutboxMessage, Push};
+use crate::core::step::{Change, Effect, Lookup, OutboxKind, OutboxMessage, Push, PushId};
 
 impl Device {
     /// Takes a message for every other member.
@@ -134,6 +134,35 @@ impl Device {
             for copy in ready {
                 self.push(&copy, now_ms, rng, lookup);
             }
+        }
+    }
+
+    /// Sends the marker of this run to this device itself, if it is wanted.
+    pub(super) fn push_marker(&mut self, now_ms: u64, rng: &mut impl CryptoRngCore) {
+        if self.phase != Phase::Member {
+            return;
+        }
+        let Some(marker) = self.runs.take_due() else {
+            return;
+        };
+        let Ok(sequence) = self.next_sequence(now_ms) else {
+            return;
+        };
+        self.take_sequence(sequence);
+        let sealing = Sealing {
+            author: &self.secrets.signing,
+            recipient: &self.keys.noise,
+            sequence,
+            timestamp_ms: now_ms,
+            tag: MessageTag::Sync,
+            body: &marker.to_body(),
+        };
+        if let Ok(envelope) = seal(&sealing, rng) {
+            self.step.effects.push(Effect::Push(Push {
+                id: PushId::UNTRACKED,
+                recipient: self.keys.noise,
+                envelope,
+            }));
         }
     }
 

@@ -8,11 +8,11 @@ use sealpost_protocol::name::DeviceName;
 
 use crate::core::issue::DeliveryIssue;
 use crate::core::membership::MembershipSnapshot;
-use crate::core::message::{DeliveryState, NewMessage};
+use crate::core::message::{AppMessageId, DeliveryState, NewMessage};
 use crate::core::status::Phase;
 use crate::core::step::{
     BufferedManifest, Change, HeldBlob, JoinRecord, Lookup, LookupError, OutboxEntry,
-    OutboxMessage, Snapshot,
+    OutboxMessage, Snapshot, StoredContent,
 };
 
 /// Everything that survives a crash.
@@ -216,6 +216,25 @@ impl Store {
     }
 }
 
+impl Store {
+    fn content(
+        &self,
+        is_it: impl Fn(&NewMessage) -> bool,
+    ) -> Result<Option<StoredContent>, LookupError> {
+        if self.is_broken {
+            return Err(LookupError);
+        }
+        Ok(self.rows.iter().find(|row| is_it(row)).map(content_of))
+    }
+}
+
+fn content_of(row: &NewMessage) -> StoredContent {
+    StoredContent {
+        sent_at_ms: row.sent_at_ms,
+        body: row.body.clone(),
+    }
+}
+
 impl Lookup for Store {
     fn is_handled(&self, id: &MessageId) -> Result<bool, LookupError> {
         if self.is_broken {
@@ -230,5 +249,17 @@ impl Lookup for Store {
             return Err(LookupError);
         }
         Ok(self.bodies.get(&sequence).map(|(_, body)| body.clone()))
+    }
+
+    fn stored_message(&self, id: &MessageId) -> Result<Option<StoredContent>, LookupError> {
+        self.content(|row| row.id == *id)
+    }
+
+    fn stored_app_message(
+        &self,
+        author: &MemberId,
+        app_id: &AppMessageId,
+    ) -> Result<Option<StoredContent>, LookupError> {
+        self.content(|row| row.author == *author && row.app_id.as_ref() == Some(app_id))
     }
 }

@@ -1,0 +1,131 @@
+//! Marks each run of a device, so that a copy of the device gives itself away.
+//!
+//! Owns the marker, the body of the message that carries it, and what this run knows of
+//! others. A device that comes up writes one such message to itself. Whoever holds the same
+//! keys and is connected gets it, too, and doesn't know the marker: both were copied from
+//! one profile. A marker says nothing else, and only the device itself can read it.
+//!
+//! Never acts on a copy: which of two is to go on, only a person can say.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use rand_core::{CryptoRng, RngCore};
+
+/// Begins the body that a device sends to itself. No message of the app begins so: the bytes
+/// name a field that the format doesn't have.
+const BODY_LABEL: &[u8] = b"\xff\xff\xff\xff\xffsealpost run v1";
+
+/// Marks one run of one device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunMarker([u8; 16]);
+
+impl RunMarker {
+    /// Draws a fresh marker.
+    #[must_use]
+    pub fn generate(rng: &mut (impl RngCore + CryptoRng)) -> Self {
+        let mut marker = [0; 16];
+        rng.fill_bytes(&mut marker);
+        Self(marker)
+    }
+
+    /// The marker that was stored as `bytes`.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The marker as bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// The body of the message that carries the marker.
+    pub(super) fn to_body(self) -> Vec<u8> {
+        [BODY_LABEL, &self.0].concat()
+    }
+
+    /// The marker that a body carries, if it is such a body.
+    pub(super) fn of_body(body: &[u8]) -> Option<Self> {
+        let marker = body.strip_prefix(BODY_LABEL)?;
+        marker.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Debug for RunMarker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RunMarker")
+    }
+}
+
+/// What the machine knows of runs of its own.
+#[derive(Default)]
+pub(super) struct OwnRuns {
+    current: Option<RunMarker>,
+    known: BTreeSet<RunMarker>,
+    /// Whether the marker is to be sent.
+    is_due: bool,
+}
+
+impl OwnRuns {
+    /// This run and those before it on the same store.
+    pub(super) const fn new(current: RunMarker, known: BTreeSet<RunMarker>) -> Self {
+        Self {
+            current: Some(current),
+            known,
+            is_due: false,
+        }
+    }
+
+    /// The marker is to be sent.
+    pub(super) const fn want(&mut self) {
+        self.is_due = true;
+    }
+
+    /// The marker to send now, once each time it is wanted.
+    pub(super) fn take_due(&mut self) -> Option<RunMarker> {
+        std::mem::take(&mut self.is_due).then_some(self.current)?
+    }
+
+    /// Whether a marker is one of this store's own. One that isn't is known from then on, and
+    /// answered with this run's own, so that the copy hears of this one as well.
+    pub(super) fn meet(&mut self, marker: RunMarker) -> bool {
+        // Who couldn't note its own run can't judge others.
+        if self.current.is_none_or(|own| own == marker) || !self.known.insert(marker) {
+            return true;
+        }
+        self.want();
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_protocol::app_message::AppMessage;
+
+    use super::*;
+
+    #[test]
+    fn a_marker_is_read_back_from_its_body_and_from_no_other() {
+        let marker = RunMarker::from_bytes([7; 16]);
+        let body = marker.to_body();
+        assert!(RunMarker::of_body(&body) == Some(marker));
+        assert!(RunMarker::of_body(&body[..body.len() - 1]).is_none());
+        assert!(RunMarker::of_body(b"").is_none());
+        assert!(AppMessage::decode(&body).is_err());
+        assert_eq!(format!("{marker:?}"), "RunMarker");
+    }
+
+    #[test]
+    fn a_strange_run_is_met_once_and_answered_once() {
+        let [own, earlier, strange] = [1, 2, 3].map(|byte| RunMarker::from_bytes([byte; 16]));
+        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
+        assert!(runs.meet(own) && runs.meet(earlier));
+        assert!(runs.take_due().is_none());
+        assert!(!runs.meet(strange));
+        assert!(runs.take_due() == Some(own));
+        assert!(runs.meet(strange));
+        assert!(runs.take_due().is_none());
+    }
+}
