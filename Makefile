@@ -3,10 +3,10 @@
 # Each target is idempotent and calls `setup` itself.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test demo soak bench bindings clean
+.PHONY: help setup run test demo soak bench bench-relay bench-idle fuzz bindings clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 setup: ## install what this machine lacks: Debian packages, node modules, cargo-deny
 	@scripts/setup
@@ -27,6 +27,18 @@ soak: setup ## load and SIGKILL for SECONDS=60, nothing may be lost; SEED= repea
 
 bench: setup ## measure the relay against this disk
 	@cargo bench --package sealpost-relay --bench push
+
+bench-relay: setup ## measure the relay beside NATS, Redis, PostgreSQL and RabbitMQ; see docs/performance.md
+	@scripts/bench-peers
+	@cargo build --quiet --release --package sealpost-relay --package sealpost-bench --bins
+	@cargo run --quiet --release --package sealpost-bench --bin bench-relay
+
+bench-idle: setup ## 10,000 idle devices and 1,000,000 waiting blobs; about three minutes
+	@cargo build --quiet --release --package sealpost-relay --package sealpost-bench --bins
+	@cargo run --quiet --release --package sealpost-bench --bin bench-idle
+
+fuzz: setup ## search for bytes that break the relay, SECONDS=60 for each TARGET=
+	@SECONDS_EACH=$(or $(SECONDS),60) scripts/fuzz $(TARGET)
 
 bindings: ## write the TypeScript types of the app's view anew
 	@SEALPOST_WRITE_BINDINGS=1 cargo test --quiet --package sealpost --lib bindings
