@@ -318,7 +318,9 @@ const SETTINGS: &[Setting] = &[
 /// The key, where there is one, and the variable of every setting.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = (Option<&'static str>, &'static str)> {
-    SETTINGS.iter().map(|setting| (setting.key, setting.variable))
+    SETTINGS
+        .iter()
+        .map(|setting| (setting.key, setting.variable))
 }
 
 const COUNT_MAX: u64 = 1_000_000_000;
