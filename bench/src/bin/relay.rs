@@ -1,3 +1,5 @@
 //! The relay beside every durable queue that a user could run instead.
 
-fn main() {}
+fn main() -> anyhow::Result<()> {
+    sealpost_bench::queue::run()
+}
