@@ -1,3 +1,5 @@
 //! What the measurements share.
 
 pub mod idle;
+
+pub mod queue;

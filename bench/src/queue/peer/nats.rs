@@ -130,9 +130,12 @@ impl Peer for Nats {
     async fn consumer(&self, number: u64) -> anyhow::Result<Receiver> {
         let name = stream(number);
         let (mut line, own) = self.open().await?;
+        // JetStream sees no interest in a subject that only a wildcard covers.
+        line.out
+            .extend_from_slice(format!("SUB {own}d 2\r\n").as_bytes());
         let body = format!(
             "{{\"stream_name\":\"{name}\",\"config\":{{\"durable_name\":\"device\",\
-             \"deliver_subject\":\"{own}.d\",\"ack_policy\":\"explicit\",\
+             \"deliver_subject\":\"{own}d\",\"ack_policy\":\"explicit\",\
              \"max_ack_pending\":10000}}}}"
         );
         let subject = format!("$JS.API.CONSUMER.DURABLE.CREATE.{name}.device");

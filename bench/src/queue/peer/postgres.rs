@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use tokio::sync::Notify;
@@ -27,6 +28,8 @@ use super::{Consumer, InOrder, Mark, Peer, Publisher};
 
 /// Connections that publish, at most.
 const PUBLISHERS_MAX: usize = 64;
+/// It takes no longer to get ready unless it is broken.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Rows per read.
 const ROWS: usize = 256;
 /// What the table and its index are made with.
@@ -92,6 +95,11 @@ impl Postgres {
             tls: None,
             bells: Arc::default(),
         };
+        // It listens before it is ready.
+        let end = Instant::now() + PATIENCE;
+        while postgres.query("SELECT 1").await.is_err() && Instant::now() < end {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         postgres.query(SCHEMA).await?;
         Ok((server, postgres))
     }
