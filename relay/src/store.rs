@@ -1,7 +1,7 @@
 //! The relay's store: inboxes of blobs that wait for their devices.
 //!
 //! Owns: what a door may ask of a store ([`InboxStore`]) and the two implementations,
-//! [`SqliteStore`] and, for tests, `MemoryStore`; both pass the suite in `conformance`. Never
+//! [`SqliteStore`] and, for tests and simulations, [`MemoryStore`]; both pass the suite in `conformance`. Never
 //! does: look into an Envelope, know which device pushed, or remember a deleted blob.
 //!
 //! Invariants (specification 2.7):
@@ -16,11 +16,13 @@ mod backup;
 mod conformance;
 mod disk;
 mod fresh;
+#[cfg(test)]
+mod hostile;
 mod inbox_table;
 mod inboxes;
 mod log;
-#[cfg(test)]
 mod memory;
+mod migration;
 mod reader;
 mod schema;
 mod sqlite;
@@ -38,8 +40,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 
 pub use backup::{BackupError, BackupProgress, back_up};
 pub use inboxes::{InboxWatch, Sums};
-#[cfg(test)]
-pub(crate) use memory::MemoryStore;
+pub use memory::MemoryStore;
 pub use schema::StoreOpenError;
 pub use sqlite::SqliteStore;
 pub use writer::WriterPace;

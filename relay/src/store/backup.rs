@@ -237,6 +237,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("inbox.db");
         let (connection, _lock) = schema::open(&path, false).unwrap();
+        schema::settle(&connection).unwrap();
         let rows = "INSERT INTO recipients VALUES (7, zeroblob(32), 1, 60000);
             INSERT INTO blobs VALUES (1, 7, 10, randomblob(60000));";
         connection.execute_batch(rows).unwrap();

@@ -6,7 +6,7 @@
 //! - `recipients`: one row per inbox that holds blobs, with their count and bytes;
 //! - `blobs`: one row per blob, in arrival order, without a secondary index.
 //!
-//! A later door adds tables of its own here and a step to [`migrate`].
+//! A later door adds tables of its own here and a step to `migration`.
 //!
 //! Invariants:
 //! - a file of a newer version is left byte for byte as it is;
@@ -21,6 +21,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use super::migration;
 use crate::folder::{create_private_folder, folder_of};
 
 /// The Relay Store Version that this release reads and writes.
@@ -277,7 +278,6 @@ fn holds_blobs(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Settings that were measured to be the best ones for this load; see the benchmark.
 fn prepare(mut connection: Connection) -> Result<Connection, StoreOpenError> {
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     // The first two take effect only before the first table exists.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -324,7 +324,8 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), StoreOpenError> {
             transaction.pragma_update(None, "user_version", STORE_VERSION)?;
             Ok(())
         }
-        Some(STORE_VERSION) => {
+        Some(found) => {
+            migration::migrate(transaction, found)?;
             let mirrored: u32 =
                 transaction.query_row("SELECT store_version FROM meta", [], |row| row.get(0))?;
             if mirrored == STORE_VERSION {
@@ -333,10 +334,6 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), StoreOpenError> {
                 Err(StoreOpenError::Damaged)
             }
         }
-        Some(found) => Err(StoreOpenError::Outdated {
-            found,
-            supported: STORE_VERSION,
-        }),
     }
 }
 
@@ -531,7 +528,9 @@ mod tests {
     #[test]
     fn a_damaged_store_is_left_alone() {
         let (_folder, path) = place();
-        drop(open(&path, false).unwrap());
+        let (connection, lock) = open(&path, false).unwrap();
+        settle(&connection).unwrap();
+        drop((connection, lock));
         let mut content = fs::read(&path).unwrap();
         for byte in content.iter_mut().skip(100) {
             *byte = 0xa5;

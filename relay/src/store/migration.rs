@@ -1,0 +1,113 @@
+//! From an older store to this release's, step by step.
+//!
+//! Owns: the chain of steps. All that a store lacks run in the one transaction that the start
+//! opens, so a start that fails leaves the store as it was.
+//!
+//! A release that changes the tables adds one step at the end and raises `STORE_VERSION`; one
+//! that can't convert older stores raises `STORE_VERSION_MIN` to its own version and drops the
+//! steps before. The compiler holds the three together.
+
+use rusqlite::Transaction;
+
+use super::schema::{STORE_VERSION, STORE_VERSION_MIN, StoreOpenError};
+
+/// The SQL that leads from one version to the next, the oldest first.
+const STEPS: [&str; (STORE_VERSION - STORE_VERSION_MIN) as usize] = [];
+
+/// Brings the store of `transaction` from `found` to this release's version.
+pub(super) fn migrate(transaction: &Transaction<'_>, found: u32) -> Result<(), StoreOpenError> {
+    run(transaction, found, STORE_VERSION_MIN, &STEPS)
+}
+
+/// Runs the steps from `found` on; the first of them starts at version `oldest`.
+fn run(
+    transaction: &Transaction<'_>,
+    found: u32,
+    oldest: u32,
+    steps: &[&str],
+) -> Result<(), StoreOpenError> {
+    let outdated = StoreOpenError::Outdated {
+        found,
+        supported: STORE_VERSION,
+    };
+    let done = found.checked_sub(oldest).ok_or(outdated)?;
+    let mut version = found;
+    for step in steps.iter().skip(done as usize) {
+        transaction.execute_batch(step)?;
+        version = version.saturating_add(1);
+        transaction.execute("UPDATE meta SET store_version = ?1", [version])?;
+        transaction.pragma_update(None, "user_version", version)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::super::schema;
+    use super::*;
+
+    const TO_TWO: &str = "ALTER TABLE recipients ADD COLUMN colour INTEGER NOT NULL DEFAULT 3";
+    const TO_THREE: &str = "UPDATE recipients SET colour = colour * 2";
+    const BROKEN: &str = "UPDATE nothing SET a = 1";
+
+    /// A store of version 1 with one recipient, taken through `steps`.
+    fn taken_through(steps: &[&str]) -> (tempfile::TempDir, Connection, bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        let row = "INSERT INTO recipients VALUES (7, zeroblob(32), 1, 3)";
+        connection.execute_batch(row).unwrap();
+        let transaction = connection.transaction().unwrap();
+        let is_done = run(&transaction, 1, 1, steps).is_ok();
+        if is_done {
+            transaction.commit().unwrap();
+        } else {
+            drop(transaction);
+        }
+        (folder, connection, is_done)
+    }
+
+    fn number(connection: &Connection, query: &str) -> Option<u32> {
+        connection.query_row(query, [], |row| row.get(0)).ok()
+    }
+
+    #[test]
+    fn all_steps_that_are_missing_run_in_order() {
+        let (_folder, connection, is_done) = taken_through(&[TO_TWO, TO_THREE]);
+        assert!(is_done);
+        assert_eq!(
+            number(&connection, "SELECT colour FROM recipients"),
+            Some(6)
+        );
+        assert_eq!(number(&connection, "PRAGMA user_version"), Some(3));
+        assert_eq!(
+            number(&connection, "SELECT store_version FROM meta"),
+            Some(3)
+        );
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_store_at_its_old_version() {
+        let (_folder, connection, is_done) = taken_through(&[TO_TWO, BROKEN]);
+        assert!(!is_done);
+        assert_eq!(number(&connection, "SELECT colour FROM recipients"), None);
+        assert_eq!(number(&connection, "SELECT blobs FROM recipients"), Some(1));
+        assert_eq!(number(&connection, "PRAGMA user_version"), Some(1));
+        assert_eq!(
+            number(&connection, "SELECT store_version FROM meta"),
+            Some(1)
+        );
+    }
+
+    #[test]
+    fn steps_that_are_done_are_left_out_and_too_old_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        let transaction = connection.transaction().unwrap();
+        run(&transaction, 2, 1, &[BROKEN]).unwrap();
+        let refused = run(&transaction, 1, 2, &[TO_TWO]);
+        let (found, supported) = (1, STORE_VERSION);
+        assert_eq!(refused, Err(StoreOpenError::Outdated { found, supported }));
+    }
+}
