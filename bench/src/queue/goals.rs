@@ -140,11 +140,13 @@ fn peer_goals(results: &Results) -> Vec<Goal> {
     let (relay, fresh) = (System::Relay, System::RelayFresh);
     vec![
         goal(relay, System::Nats, Some(3.0), Some(4.0)),
+        goal(relay, System::NatsShared, Some(3.0), Some(4.0)),
         goal(relay, System::Postgres, Some(1.5), Some(2.0)),
         goal(relay, System::RabbitMq, Some(1.0), Some(1.5)),
         goal(relay, System::Redis, Some(0.4), None),
         goal(relay, System::RedisTls, None, Some(1.0)),
         goal(fresh, System::Nats, Some(0.8), Some(1.0)),
+        goal(fresh, System::NatsShared, Some(0.8), Some(1.0)),
     ]
 }
 

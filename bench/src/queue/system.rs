@@ -27,6 +27,7 @@ pub(super) enum System {
     RelayFresh,
     Nats,
     NatsTls,
+    NatsShared,
     Redis,
     RedisTls,
     Postgres,
@@ -49,7 +50,7 @@ pub(super) enum Family {
 }
 
 impl System {
-    pub(super) const ALL: [Self; 13] = [
+    pub(super) const ALL: [Self; 14] = [
         Self::Log,
         Self::OneByOne,
         Self::Store,
@@ -57,6 +58,7 @@ impl System {
         Self::RelayFresh,
         Self::Nats,
         Self::NatsTls,
+        Self::NatsShared,
         Self::Redis,
         Self::RedisTls,
         Self::Postgres,
@@ -74,6 +76,7 @@ impl System {
             Self::RelayFresh => "Sealpost relay, connection per push",
             Self::Nats => "NATS JetStream",
             Self::NatsTls => "NATS JetStream, TLS",
+            Self::NatsShared => "NATS JetStream, one stream",
             Self::Redis => "Redis Streams",
             Self::RedisTls => "Redis Streams, TLS",
             Self::Postgres => "PostgreSQL table",
@@ -89,7 +92,7 @@ impl System {
             Self::OneByOne => Family::OneByOne,
             Self::Store => Family::Store,
             Self::Relay | Self::RelayFresh => Family::Relay,
-            Self::Nats | Self::NatsTls => Family::Nats,
+            Self::Nats | Self::NatsTls | Self::NatsShared => Family::Nats,
             Self::Redis | Self::RedisTls => Family::Redis,
             Self::Postgres | Self::PostgresTls => Family::Postgres,
             Self::RabbitMq | Self::RabbitMqTls => Family::RabbitMq,
@@ -192,6 +195,9 @@ impl Running {
             (Self::Nats(_, nats), System::Nats) => cell::measure(nats, load, pace, &probe).await,
             (Self::Nats(_, nats), System::NatsTls) => {
                 cell::measure(&nats.secured(tls), load, pace, &probe).await
+            }
+            (Self::Nats(_, nats), System::NatsShared) => {
+                cell::measure(&nats.shared(), load, pace, &probe).await
             }
             (Self::Redis(_, redis), System::Redis) => {
                 cell::measure(redis, load, pace, &probe).await

@@ -1,9 +1,12 @@
 //! NATS JetStream.
 //!
 //! Set up: `sync_interval: always`, without which an acknowledged message may be lost for two
-//! minutes. A stream of its own per inbox, so that their syncs can run side by side, with
-//! work-queue retention, so that an acknowledgement deletes; a durable push consumer with
-//! explicit acknowledgement. Confirmations are JetStream's own publish acknowledgements.
+//! minutes. Work-queue retention, so that an acknowledgement deletes; a durable push consumer
+//! with explicit acknowledgement. Confirmations are JetStream's own publish acknowledgements.
+//!
+//! JetStream syncs once per message and doesn't group, so how many streams there are decides.
+//! A stream per inbox lets their syncs run side by side, and is its best with a few inboxes;
+//! one stream for all is what a relay with very many inboxes would have. Both are measured.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -22,7 +25,12 @@ use super::{Consumer, Mark, Peer, Publisher};
 pub(in super::super) struct Nats {
     port: u16,
     tls: Option<Arc<ClientConfig>>,
+    /// Whether one stream has all inboxes.
+    is_shared: bool,
 }
+
+/// The stream of all inboxes, where there is only one.
+const SHARED: &str = "all";
 
 /// Tells the connections' own subjects apart.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(0);
@@ -51,7 +59,20 @@ impl Nats {
         command.arg("-c").arg(&config);
         let mut server = Server::start(&command, start)?;
         server.wait_for(port)?;
-        Ok((server, Self { port, tls: None }))
+        let nats = Self {
+            port,
+            tls: None,
+            is_shared: false,
+        };
+        Ok((server, nats))
+    }
+
+    /// The same server with one stream for all inboxes.
+    pub(in super::super) fn shared(&self) -> Self {
+        Self {
+            is_shared: true,
+            ..self.clone()
+        }
     }
 
     /// The same server over TLS.
@@ -94,8 +115,26 @@ impl Nats {
     }
 }
 
-fn stream(number: u64) -> String {
-    format!("inbox{number}")
+/// Where the messages of an inbox are, and what receives them.
+struct Inbox {
+    stream: String,
+    subject: String,
+    consumer: String,
+}
+
+impl Nats {
+    fn inbox(&self, number: u64) -> Inbox {
+        let (stream, subject) = if self.is_shared {
+            (SHARED.to_owned(), format!("{SHARED}.{number}"))
+        } else {
+            (format!("inbox{number}"), format!("inbox{number}"))
+        };
+        Inbox {
+            stream,
+            subject,
+            consumer: format!("device{number}"),
+        }
+    }
 }
 
 impl Peer for Nats {
@@ -103,17 +142,28 @@ impl Peer for Nats {
     type Consumer = Receiver;
 
     async fn make(&self, number: u64) -> anyhow::Result<()> {
-        let name = stream(number);
+        let name = self.inbox(number).stream;
+        let subjects = if self.is_shared {
+            format!("{SHARED}.*")
+        } else {
+            name.clone()
+        };
         let body = format!(
-            "{{\"name\":\"{name}\",\"subjects\":[\"{name}\"],\"retention\":\"workqueue\",\
+            "{{\"name\":\"{name}\",\"subjects\":[\"{subjects}\"],\"retention\":\"workqueue\",\
              \"storage\":\"file\",\"num_replicas\":1}}"
         );
+        // Making one that is there, as it is, is no error.
         self.ask(&format!("$JS.API.STREAM.CREATE.{name}"), &body)
             .await
     }
 
     async fn clear(&self, number: u64) -> anyhow::Result<()> {
-        let name = stream(number);
+        let name = self.inbox(number).stream;
+        if self.is_shared {
+            // The consumers, and for the next load the messages, of the others go with it.
+            let _ = self.ask(&format!("$JS.API.STREAM.DELETE.{name}"), "").await;
+            return Ok(());
+        }
         self.ask(&format!("$JS.API.STREAM.DELETE.{name}"), "").await
     }
 
@@ -122,23 +172,28 @@ impl Peer for Nats {
         Ok(Sender {
             line,
             own,
-            subject: stream(number),
+            subject: self.inbox(number).subject,
             next: 0,
         })
     }
 
     async fn consumer(&self, number: u64) -> anyhow::Result<Receiver> {
-        let name = stream(number);
+        let Inbox {
+            stream,
+            subject,
+            consumer,
+        } = self.inbox(number);
         let (mut line, own) = self.open().await?;
         // JetStream sees no interest in a subject that only a wildcard covers.
         line.out
             .extend_from_slice(format!("SUB {own}d 2\r\n").as_bytes());
         let body = format!(
-            "{{\"stream_name\":\"{name}\",\"config\":{{\"durable_name\":\"device\",\
+            "{{\"stream_name\":\"{stream}\",\"config\":{{\"durable_name\":\"{consumer}\",\
+             \"filter_subject\":\"{subject}\",\
              \"deliver_subject\":\"{own}d\",\"ack_policy\":\"explicit\",\
              \"max_ack_pending\":10000}}}}"
         );
-        let subject = format!("$JS.API.CONSUMER.DURABLE.CREATE.{name}.device");
+        let subject = format!("$JS.API.CONSUMER.DURABLE.CREATE.{stream}.{consumer}");
         add_message(
             &mut line.out,
             &subject,
