@@ -143,6 +143,13 @@ impl Postgres {
         let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(bells.entry(number).or_default())
     }
+
+    /// Forgets the bell of an inbox, and tells whether there is none left.
+    fn is_last_bell(&self, number: u64) -> bool {
+        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
+        bells.remove(&number);
+        bells.is_empty()
+    }
 }
 
 impl Peer for Postgres {
@@ -158,12 +165,8 @@ impl Peer for Postgres {
     }
 
     async fn clear(&self, number: u64) -> anyhow::Result<()> {
-        let mut bells = self.bells.lock().unwrap_or_else(PoisonError::into_inner);
-        bells.remove(&number);
         // Only the last inbox leaves the table empty and fresh for the next load.
-        let is_last = bells.is_empty();
-        drop(bells);
-        if is_last {
+        if self.is_last_bell(number) {
             self.query("TRUNCATE queue").await?;
         }
         Ok(())
