@@ -15,7 +15,7 @@ use sealpost_engine::clock::{Clock, SystemClock};
 use sealpost_engine::core::event::Event;
 use sealpost_engine::core::status::Status;
 use sealpost_engine::history::Content;
-use sealpost_engine::keys::{KeyStore, MemoryStore};
+use sealpost_engine::keys::{KeyItemName, KeyStore, MemoryStore};
 use sealpost_engine::namespace::Namespace;
 use sealpost_engine::profile::ProfileId;
 use sealpost_engine::{Engine, OpenError, OpenOptions};
@@ -111,6 +111,27 @@ impl Home {
             keys: Arc::new(MemoryStore::new()),
             clock: Arc::new(SystemClock),
         }
+    }
+
+    /// A copy of a closed device's directory, with keys of its own or the same key store.
+    pub(crate) fn copy(&self, with_keys: bool) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let copy = Self {
+            directory,
+            name: self.name.clone(),
+            profile_id: self.profile_id,
+            keys: Arc::clone(&self.keys),
+            clock: Arc::clone(&self.clock),
+        };
+        std::fs::copy(self.database(), copy.database()).unwrap();
+        if !with_keys {
+            return copy;
+        }
+        let item = KeyItemName::group(&self.profile_id, &Namespace::parse("group").unwrap());
+        let keys = Arc::new(MemoryStore::new());
+        keys.save(&item, &self.keys.load(&item).unwrap().unwrap())
+            .unwrap();
+        Self { keys, ..copy }
     }
 
     /// Where its database stands.

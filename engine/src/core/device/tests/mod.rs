@@ -1,5 +1,6 @@
 //! The rules of the whole machine, one test each.
 
+mod copies;
 mod ending;
 mod pairing;
 mod receiving;
