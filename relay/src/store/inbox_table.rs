@@ -7,7 +7,7 @@
 //! - `recipients` has exactly the recipients that have blobs;
 //! - an id is given once: they are reserved in blocks, and a start begins after the last block.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
 use rusqlite::{Connection, Transaction, params};
@@ -45,6 +45,42 @@ struct Recipient {
     bytes: u64,
 }
 
+/// Blobs that a store's count may reserve memory for before they are seen: a harmed store may
+/// claim any number.
+const COUNT_BELIEVED: usize = 1_024;
+
+/// One inbox while the store is read. Found by its number: a million searches by key would
+/// take longer than reading the rows.
+struct Queue {
+    key: NoisePublic,
+    counted: Recipient,
+    waiting: VecDeque<Waiting>,
+    bytes: u64,
+}
+
+impl Queue {
+    fn new(key: NoisePublic, counted: Recipient) -> Self {
+        let expected = usize::try_from(counted.blobs).unwrap_or(usize::MAX);
+        Self {
+            key,
+            counted,
+            waiting: VecDeque::with_capacity(expected.min(COUNT_BELIEVED)),
+            bytes: 0,
+        }
+    }
+
+    fn push(&mut self, waiting: Waiting) {
+        self.bytes = self.bytes.saturating_add(u64::from(waiting.bytes));
+        self.waiting.push_back(waiting);
+    }
+
+    /// A recipient without blobs has no row.
+    fn is_as_counted(&self) -> bool {
+        let blobs = self.waiting.len() as u64;
+        blobs > 0 && blobs == self.counted.blobs && self.bytes == self.counted.bytes
+    }
+}
+
 /// What a commit changes in memory.
 pub(super) struct Applied {
     first_id: u64,
@@ -66,40 +102,33 @@ impl InboxTable {
         connection: &Connection,
         inboxes: &mut Inboxes,
     ) -> Result<Self, StoreOpenError> {
-        let counted = load_recipients(connection)?;
-        let keys: BTreeMap<i64, NoisePublic> = counted
+        let recipients = load_recipients(connection)?;
+        let mut queues: BTreeMap<i64, Queue> = recipients
             .iter()
-            .map(|(key, recipient)| (recipient.row, *key))
+            .map(|(key, recipient)| (recipient.row, Queue::new(*key, *recipient)))
             .collect();
-        let mut recipients = BTreeMap::new();
         let mut statement = connection
             .prepare("SELECT id, recipient, expires_at, length(envelope) FROM blobs ORDER BY id")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let recipient_row: i64 = row.get(1)?;
-            let key = *keys.get(&recipient_row).ok_or(StoreOpenError::Damaged)?;
-            let waiting = Waiting {
+            let queue = queues.get_mut(&row.get(1)?);
+            queue.ok_or(StoreOpenError::Damaged)?.push(Waiting {
                 id: row.get::<_, Whole>(0)?.0,
                 bytes: row.get(3)?,
                 expires_at: Seconds(row.get(2)?),
-            };
-            let fresh = Recipient {
-                row: recipient_row,
-                blobs: 0,
-                bytes: 0,
-            };
-            let recipient = recipients.entry(key).or_insert(fresh);
-            recipient.add(u64::from(waiting.bytes));
-            inboxes.restore(key, waiting);
+            });
         }
-        if recipients != counted {
-            return Err(StoreOpenError::Damaged);
+        let next_recipient = queues
+            .last_key_value()
+            .map_or(1, |(row, _)| row.saturating_add(1));
+        for queue in queues.into_values() {
+            if !queue.is_as_counted() {
+                return Err(StoreOpenError::Damaged);
+            }
+            inboxes.restore(queue.key, queue.waiting);
         }
         let Whole(ids_reserved) =
             connection.query_row("SELECT ids_reserved FROM meta", [], |row| row.get(0))?;
-        let next_recipient = keys
-            .last_key_value()
-            .map_or(1, |(row, _)| row.saturating_add(1));
         // The next put writes a new reservation before it uses an id.
         let next_id = ids_reserved.saturating_add(1);
         Ok(Self {

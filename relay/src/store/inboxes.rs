@@ -209,9 +209,9 @@ impl Inboxes {
         }
     }
 
-    /// Adds a blob that the database held at start.
-    pub(super) fn restore(&mut self, recipient: NoisePublic, waiting: Waiting) {
-        self.change(recipient, |inbox| inbox.append(waiting));
+    /// Fills an inbox with what the database held at start, ids ascending.
+    pub(super) fn restore(&mut self, recipient: NoisePublic, waiting: VecDeque<Waiting>) {
+        self.change(recipient, |inbox| inbox.fill(waiting));
     }
 
     /// Takes a blob out of `recipient`'s inbox; nothing if it isn't there.
@@ -365,6 +365,12 @@ impl Inboxes {
 }
 
 impl Inbox {
+    fn fill(&mut self, waiting: VecDeque<Waiting>) {
+        self.bytes = waiting.iter().map(|waiting| u64::from(waiting.bytes)).sum();
+        self.first_expiry = waiting.iter().map(|waiting| waiting.expires_at).min();
+        self.waiting = waiting;
+    }
+
     fn append(&mut self, waiting: Waiting) {
         debug_assert!(
             self.waiting.back().is_none_or(|last| last.id < waiting.id),
@@ -470,9 +476,12 @@ mod tests {
     #[test]
     fn a_chunk_holds_at_least_one_blob_and_then_ends_at_its_bound() {
         let mut inboxes = Inboxes::new(StoreLimits::default());
-        inboxes.restore(key(1), waiting(1, 70_000, 100));
-        inboxes.restore(key(1), waiting(2, 40_000, 100));
-        inboxes.restore(key(1), waiting(3, 40_000, 100));
+        let blobs = [
+            waiting(1, 70_000, 100),
+            waiting(2, 40_000, 100),
+            waiting(3, 40_000, 100),
+        ];
+        inboxes.restore(key(1), blobs.into());
         let now = Seconds(0);
         assert_eq!(ids(&inboxes.after(key(1), BlobId::START, now)), [1]);
         assert_eq!(ids(&inboxes.after(key(1), BlobId::from_u64(1), now)), [2]);
@@ -486,8 +495,7 @@ mod tests {
             inbox_blobs_max: 2,
             ..StoreLimits::default()
         });
-        inboxes.restore(key(1), waiting(1, 1, 10));
-        inboxes.restore(key(1), waiting(2, 1, 20));
+        inboxes.restore(key(1), [waiting(1, 1, 10), waiting(2, 1, 20)].into());
         assert_eq!(ids(&inboxes.after(key(1), BlobId::START, Seconds(10))), [2]);
         assert_eq!(inboxes.reserve(key(1), 1), Err(PutRefusal::InboxFull));
         let removed = inboxes.remove_expired_of(key(1), Seconds(10));
@@ -555,8 +563,7 @@ mod tests {
             inbox_blobs_max: 2,
             ..StoreLimits::default()
         });
-        inboxes.restore(key(1), waiting(1, 1, 1_000));
-        inboxes.restore(key(1), waiting(2, 1, 10));
+        inboxes.restore(key(1), [waiting(1, 1, 1_000), waiting(2, 1, 10)].into());
         assert_eq!(inboxes.remove_expired_of(key(1), Seconds(9)), []);
         assert_eq!(inboxes.remove_expired_of(key(1), Seconds(10)).len(), 1);
         assert_eq!(inboxes.reserve(key(1), 1), Ok(()));
