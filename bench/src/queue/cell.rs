@@ -126,7 +126,7 @@ async fn put_on<P: Peer>(
     let mut seen = Seen::default();
     loop {
         tokio::select! {
-            Some(ended) = tasks.join_next() => seen.add(ended??),
+            Some(ended) = tasks.join_next() => seen.add(ended??.0),
             // A consumer ends by itself only when it fails.
             Some(failed) = consumers.join_next(), if !consumers.is_empty() => failed??,
             else => break,
@@ -169,7 +169,7 @@ async fn publish<P: Publisher>(
     load: Load,
     window: usize,
     span: Span,
-) -> anyhow::Result<Seen> {
+) -> anyhow::Result<(Seen, P)> {
     let mut body = vec![0; load.bytes];
     OsRng.fill_bytes(&mut body);
     let mut flight = Flight::new(span, load.is_online);
@@ -186,7 +186,9 @@ async fn publish<P: Publisher>(
         }
         publisher.flush().await?;
         if flight.open == 0 {
-            return Ok(flight.seen);
+            // Its connection stays open until everything is counted: the CPU time of a process
+            // per connection would go with it.
+            return Ok((flight.seen, publisher));
         }
         tokio::select! {
             result = publisher.confirmed(&mut confirmed), if flight.unconfirmed > 0 => {

@@ -51,9 +51,11 @@ impl Goal {
             "not measured"
         } else if self.aim.is_some_and(reaches) {
             "aim"
-        } else if self.floor.is_none_or(reaches) {
-            // Without a floor there is nothing to miss.
+        } else if self.floor.is_some_and(reaches) {
             "ok"
+        } else if self.floor.is_none() {
+            // Without a floor there is nothing to miss.
+            "below aim"
         } else {
             "MISSED"
         }

@@ -29,7 +29,7 @@ impl Options {
     /// Reads `ROUNDS`, `SECONDS_EACH`, `ONLY`, `SIZES`, `IN_FLIGHT` and `MARKDOWN`.
     pub(super) fn read() -> anyhow::Result<Self> {
         let text = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-        let seconds: f64 = text("SECONDS_EACH").map_or(Ok(0.8), |text| text.parse())?;
+        let seconds: f64 = text("SECONDS_EACH").map_or(Ok(0.6), |text| text.parse())?;
         let run = Duration::try_from_secs_f64(seconds).context("SECONDS_EACH")?;
         let only = text("ONLY");
         let systems = System::ALL

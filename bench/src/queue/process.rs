@@ -38,7 +38,7 @@ pub(super) struct Probe {
 }
 
 /// What a process tree has used so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Usage {
     pub(super) cpu: Duration,
     pub(super) resident_bytes: u64,
@@ -160,21 +160,24 @@ impl Probe {
     }
 
     pub(super) fn usage(&self) -> Usage {
-        let mut usage = Usage::default();
-        for pid in tree(self.pid) {
-            let ticks = Stat::read(pid).map_or(0, |stat| stat.ticks);
-            usage.cpu += TICK * u32::try_from(ticks).unwrap_or(u32::MAX);
-            usage.resident_bytes += resident(pid).unwrap_or_default();
+        let tree = tree(self.pid);
+        // In this order, since the later ones take longer to tell.
+        Usage {
+            cpu: tree.iter().copied().map(cpu).sum(),
+            syncs: self.trace.as_deref().map_or(0, count_syncs),
+            resident_bytes: tree.iter().copied().filter_map(resident).sum(),
         }
-        usage.syncs = self.trace.as_deref().map_or(0, count_syncs);
-        usage
     }
 }
 
 /// What a line of `/proc/PID/stat` says that is of use here.
 struct Stat {
     parent: u32,
-    ticks: u64,
+    threads: u64,
+    /// Its own user and system time.
+    own: u64,
+    /// The same of children that have ended.
+    ended: u64,
 }
 
 impl Stat {
@@ -183,13 +186,32 @@ impl Stat {
         // The name in brackets may hold anything; fields are counted behind it.
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
-        // User and system time, and the same of children that have ended.
-        let ticks = (11..15).filter_map(number).sum();
         Some(Self {
             parent: u32::try_from(number(1)?).ok()?,
-            ticks,
+            threads: number(17)?,
+            own: number(11)? + number(12)?,
+            ended: number(13)? + number(14)?,
         })
     }
+}
+
+/// The CPU time of one process and of its children that have ended.
+fn cpu(pid: u32) -> Duration {
+    let Some(stat) = Stat::read(pid) else {
+        return Duration::ZERO;
+    };
+    let of_ticks = |ticks: u64| TICK * u32::try_from(ticks).unwrap_or(u32::MAX);
+    // Whole ticks would make nothing of dozens of processes that each do a little. The
+    // scheduler's own account is exact, but leaves out threads that have ended.
+    let exact = (stat.threads == 1).then(|| run_time(pid)).flatten();
+    of_ticks(stat.ended) + exact.unwrap_or_else(|| of_ticks(stat.own))
+}
+
+/// How long the first thread of a process has run.
+fn run_time(pid: u32) -> Option<Duration> {
+    let text = fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
+    let nanoseconds = text.split_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// A process and its descendants, the root first.
