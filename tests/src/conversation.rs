@@ -28,8 +28,6 @@ const TYPED_AHEAD_MAX: usize = 4;
 /// Texts that a device stores ahead of what the other one shows, so that the kills meet a
 /// conversation and not a full outbox.
 const AHEAD_MAX: usize = 40;
-/// Texts that are shown between one kill and the next.
-const SHOWN_BETWEEN_KILLS: usize = 8;
 /// Between two looks at the devices; it also sets the pace of typing.
 const TICK: Duration = Duration::from_millis(4);
 
@@ -44,6 +42,11 @@ pub struct Plan {
     pub relay_kills: usize,
     /// How often each device is killed.
     pub device_kills_each: usize,
+    /// Texts that are shown between one kill and the next; 0 lets a kill meet a program that
+    /// is still starting.
+    pub shown_between_kills: usize,
+    /// The longest time that a killed relay stays away.
+    pub relay_away_max: Duration,
 }
 
 /// Who is killed.
@@ -79,6 +82,7 @@ struct Conversation<'a> {
     relay_returns: Option<Instant>,
     /// How much had been shown at the last kill.
     shown_at_kill: usize,
+    plan: Plan,
     rng: ChaCha20Rng,
     tell: &'a mut dyn FnMut(&str),
 }
@@ -118,6 +122,7 @@ impl<'a> Conversation<'a> {
             kills,
             relay_returns: None,
             shown_at_kill: 0,
+            plan: *plan,
             rng,
             tell,
         })
@@ -222,7 +227,7 @@ impl<'a> Conversation<'a> {
         let Some(&(queued, kill)) = self.kills.last() else {
             return Ok(());
         };
-        let shown_first = self.shown_at_kill + SHOWN_BETWEEN_KILLS;
+        let shown_first = self.shown_at_kill + self.plan.shown_between_kills;
         let is_due = self.queued() >= queued && self.shown() >= shown_first.min(self.total());
         if !is_due || self.relay_returns.is_some() {
             return Ok(());
@@ -233,7 +238,8 @@ impl<'a> Conversation<'a> {
         match kill {
             Kill::Relay => {
                 self.relay.kill();
-                let pause_ms = 200 + u64::from(self.rng.next_u32() % 600);
+                let most_ms = u64::try_from(self.plan.relay_away_max.as_millis())?.max(2);
+                let pause_ms = most_ms / 2 + u64::from(self.rng.next_u32()) % (most_ms / 2);
                 self.relay_returns = Some(Instant::now() + Duration::from_millis(pause_ms));
                 (self.tell)(&format!("{progress}: killed the relay for {pause_ms} ms"));
             }

@@ -1,6 +1,6 @@
 //! The two programs killed and started again: what was acknowledged is there once, in order.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use sealpost_tests::conversation::{Plan, run};
 use sealpost_tests::device_process::{Device, pair};
@@ -9,17 +9,37 @@ use sealpost_tests::relay_process::RelayProcess;
 #[test]
 fn a_conversation_survives_every_kill() {
     let plan = Plan {
-        seed: 20,
-        texts_each: 60,
-        relay_kills: 3,
-        device_kills_each: 2,
+        seed: seed(),
+        texts_each: 300,
+        relay_kills: 40,
+        device_kills_each: 80,
+        shown_between_kills: 1,
+        relay_away_max: Duration::from_millis(100),
     };
-    let tally = run(&plan, &mut |line| println!("{line}")).unwrap();
-    assert!(tally.is_exact(), "{tally}");
+    let kills = plan.relay_kills + 2 * plan.device_kills_each;
+    println!("seed {}, {kills} kills", plan.seed);
+    let (start, mut killed) = (Instant::now(), 0);
+    let tally = run(&plan, &mut |line| {
+        killed += usize::from(line.contains(": killed "));
+        println!("{line}");
+    })
+    .unwrap();
+    println!("{killed} kills in {:?}: {tally}", start.elapsed());
+    assert_eq!(killed, kills);
+    assert!(tally.is_exact(), "seed {}: {tally}", plan.seed);
     assert_eq!(
         tally.to_string(),
-        "120 sent, 120 shown, 0 lost, 0 twice, 0 out of order"
+        "600 sent, 600 shown, 0 lost, 0 twice, 0 out of order"
     );
+}
+
+/// The seed of the kills: from the clock, or the one that `SEALPOST_CRASH_SEED` repeats.
+fn seed() -> u64 {
+    let given = std::env::var("SEALPOST_CRASH_SEED").ok();
+    given.map_or_else(
+        || u64::from(SystemTime::UNIX_EPOCH.elapsed().unwrap().subsec_nanos()),
+        |given| given.parse().unwrap(),
+    )
 }
 
 #[test]

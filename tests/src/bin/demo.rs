@@ -5,7 +5,7 @@
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use sealpost_tests::conversation::{Plan, run};
@@ -42,6 +42,8 @@ fn demonstrate() -> anyhow::Result<Tally> {
         texts_each: 200,
         relay_kills: 2,
         device_kills_each: 1,
+        shown_between_kills: 8,
+        relay_away_max: Duration::from_millis(800),
     };
     let tally = run(&plan, &mut tell)?;
     tell("everything has stopped");
