@@ -6,6 +6,8 @@
 //!
 //! Invariants:
 //! - nothing is pushed, acknowledged, answered or told before the commit it follows from;
+//!   only the handler may be called for the next message while the record of the last one
+//!   waits to share a commit;
 //! - a commit that fails drops the machine and everything in flight, and a new machine is
 //!   built from the store: what wasn't committed didn't happen;
 //! - a change of identity goes key store, database, key store, so that either of them names
@@ -43,12 +45,21 @@ use crate::clock::Clock;
 use crate::core::error::{EngineError, StorageFault};
 use crate::core::event::Event;
 use crate::core::issue::DeliveryIssue;
-use crate::core::step::{Change, Effect, Step, WordsRequest};
+use crate::core::message::Message;
+use crate::core::step::{Change, Effect, HandlerRun, Step, WordsRequest};
 use crate::session::Report;
 use crate::store::Applied;
 
 /// How many inputs may share one commit.
 const INPUTS_AT_ONCE_MAX: usize = 64;
+
+/// How long a run of the handler that was started ahead of the commit is waited for, and how
+/// long an input may wait for others to share its commit.
+const HANDLER_PATIENCE: Duration = Duration::from_millis(1);
+const TURN_MAX: Duration = Duration::from_millis(10);
+
+/// After how long without a write the store's log is given back.
+const TIDY_AFTER: Duration = Duration::from_secs(5);
 
 /// The clock is looked at this often at least: it may be set, or the computer may have slept.
 const LOOK_AT_CLOCK: Duration = Duration::from_secs(10);
@@ -89,6 +100,10 @@ struct Actor {
     /// growing intervals.
     rest: Option<Rest>,
     sleep: Sleep,
+    /// Whether a run of the handler was started ahead of the next commit.
+    is_ahead: bool,
+    /// When the log of the store is given back, unless something is written before.
+    tidy_at: Option<Instant>,
     /// Words that nobody computes yet.
     words: VecDeque<WordsRequest>,
     /// Whether words are being computed.
@@ -138,6 +153,7 @@ impl Actor {
             tracing::debug!("the clock jumped; starting the sessions afresh");
             self.sessions.renew();
         }
+        let begun = Instant::now();
         let mut answers = Vec::new();
         let mut next = first;
         let mut taken = 0;
@@ -166,8 +182,9 @@ impl Actor {
             }
             taken += 1;
             // One that is taken out of the channel is lost unless it is fed, too.
-            let has_room = taken < INPUTS_AT_ONCE_MAX;
-            next = has_room.then(|| self.inputs.try_recv().ok()).flatten();
+            let has_room = taken < INPUTS_AT_ONCE_MAX && begun.elapsed() < TURN_MAX;
+            let may_wait = answers.is_empty();
+            next = has_room.then(|| self.next_input(may_wait)).flatten();
         }
         let now_ms = self.clock.now_ms();
         if self
@@ -179,7 +196,56 @@ impl Actor {
             self.group.device.handle_wakeup(now_ms, &mut OsRng);
         }
         self.settle(answers);
+        self.tidy();
         None
+    }
+
+    /// The next input that shares the commit: one that waits or, while nobody waits for an
+    /// answer, the outcome of a run that is started ahead.
+    fn next_input(&mut self, may_wait: bool) -> Option<Input> {
+        if let Ok(input) = self.inputs.try_recv() {
+            return Some(input);
+        }
+        if !may_wait || !(self.run_ahead() || self.is_ahead) {
+            return None;
+        }
+        self.inputs.recv_timeout(HANDLER_PATIENCE).ok()
+    }
+
+    /// Starts the handler on the next message before what was handled is committed: one
+    /// commit per message would make a full inbox as slow as the disk.
+    fn run_ahead(&mut self) -> bool {
+        if self.stale.is_some() || self.rests() {
+            return false;
+        }
+        let (group, now_ms) = (&mut self.group, self.clock.now_ms());
+        let Some((run, message)) = group.device.run_ahead(now_ms, &group.store) else {
+            return false;
+        };
+        self.start_run(run, message);
+        self.sessions
+            .release_places(self.group.device.inbox_waiting());
+        self.is_ahead = true;
+        true
+    }
+
+    fn start_run(&mut self, run: HandlerRun, message: Message) {
+        let (runtime, shared) = (&self.runtime, &self.shared);
+        if !self
+            .runs
+            .start(runtime, shared, self.generation, run, message)
+        {
+            self.group.device.handle_handler_missing(run);
+        }
+    }
+
+    /// Gives the log of the store back once nothing was written for a while, so that a group
+    /// in the tray neither holds space nor writes.
+    fn tidy(&mut self) {
+        if self.tidy_at.is_some_and(|due| due <= Instant::now()) {
+            self.tidy_at = None;
+            self.group.store.truncate_log();
+        }
     }
 
     /// Gives one input to the machine; a call leaves its answer for after the commit.
@@ -249,6 +315,7 @@ impl Actor {
 
     /// Drains the machine, commits, answers and carries out.
     fn settle(&mut self, answers: Vec<Answer>) {
+        self.is_ahead = false;
         if let Some(fault) = self.stale {
             answers
                 .into_iter()
@@ -267,6 +334,7 @@ impl Actor {
             Ok(applied) => {
                 if applied.has_written {
                     self.rest = None;
+                    self.tidy_at = Instant::now().checked_add(TIDY_AFTER);
                 }
                 self.show();
                 for answer in answers {
@@ -328,13 +396,7 @@ impl Actor {
                 }
                 Effect::RestartSession(session) => self.sessions.restart(session),
                 Effect::Push(push) => self.sessions.push(push),
-                Effect::StartHandler { run, message } => {
-                    let generation = self.generation;
-                    let (runtime, shared) = (&self.runtime, &self.shared);
-                    if !self.runs.start(runtime, shared, generation, run, message) {
-                        self.group.device.handle_handler_missing(run);
-                    }
-                }
+                Effect::StartHandler { run, message } => self.start_run(run, message),
                 Effect::AbandonHandler(run) => self.runs.abandon(run),
                 Effect::ComputeWords(request) => {
                     self.words.push_back(request);
@@ -486,7 +548,14 @@ impl Actor {
         };
         // Never zero: a clock that stands still must not make this thread spin.
         let wait = due.map(|due| Duration::from_millis(due.saturating_sub(now_ms).max(1)));
-        wait.map_or(LOOK_AT_CLOCK, |wait| wait.min(LOOK_AT_CLOCK))
+        let tidy = self.tidy_at.map(|due| {
+            due.saturating_duration_since(Instant::now())
+                .max(HANDLER_PATIENCE)
+        });
+        [wait, tidy]
+            .into_iter()
+            .flatten()
+            .fold(LOOK_AT_CLOCK, Duration::min)
     }
 }
 

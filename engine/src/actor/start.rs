@@ -71,6 +71,8 @@ impl Actor {
             generation: 0,
             rest: None,
             sleep: Sleep::new(Instant::now(), now_ms),
+            is_ahead: false,
+            tidy_at: None,
             words: VecDeque::new(),
             is_computing: false,
             compute: words_of,

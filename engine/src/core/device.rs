@@ -34,6 +34,7 @@ use super::inbox;
 use super::inbox::Inbox;
 use super::issue::{DeliveryIssue, HandlerError, Unreadable};
 use super::membership::Membership;
+use super::message::Message;
 use super::outbox::Outbox;
 use super::pairing::Pairing;
 use super::run_marker::{OwnRuns, RunMarker};
@@ -304,6 +305,26 @@ impl Device {
                 .changes
                 .push(Change::HandledPurged { before_ms: now_ms });
         }
+    }
+
+    /// Decides the next blobs and hands out the run of the message handler that they lead to,
+    /// ahead of the drain, so that the records of many messages share one commit. A handler
+    /// is then called before its forerunner's record is durable; a crash in between calls
+    /// both again, as one before any commit does. `None` as soon as the step holds anything
+    /// but such records: a run must not rest on a change of the group that may fail.
+    pub fn run_ahead(
+        &mut self,
+        now_ms: u64,
+        lookup: &impl Lookup,
+    ) -> Option<(HandlerRun, Message)> {
+        if !self.step.holds_only_records() {
+            return None;
+        }
+        self.decide_blobs(now_ms, lookup);
+        if !self.step.holds_only_records() {
+            return None;
+        }
+        self.step.take_run()
     }
 
     /// Works through the waiting blobs as far as possible, seals what may be pushed, and

@@ -10,6 +10,7 @@
 //!   the step's effects, and build a new one by [`super::device::Device::restore`]. Close
 //!   both sessions first; whatever wasn't committed is delivered or pushed again.
 //! - Several inputs may share one drain and so one commit; their effects keep their order.
+//!   Only a run of the handler may start ahead of it ([`super::device::Device::run_ahead`]).
 //! - A change that names an unknown row (already removed) does nothing.
 
 use std::fmt;
@@ -40,6 +41,34 @@ impl Step {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.changes.is_empty() && self.effects.is_empty()
+    }
+
+    /// Whether nothing is written but what was received and handled, and no run or session
+    /// ends with the step.
+    pub(super) fn holds_only_records(&self) -> bool {
+        let is_record = |change: &Change| {
+            matches!(
+                change,
+                Change::MessageHandled { .. } | Change::MessageStored(_)
+            )
+        };
+        let ends = |effect: &Effect| {
+            matches!(
+                effect,
+                Effect::AbandonHandler(_) | Effect::RestartSession(_) | Effect::RestartIdentity
+            )
+        };
+        self.changes.iter().all(is_record) && !self.effects.iter().any(ends)
+    }
+
+    /// Takes the run of the handler out, if there is one to start.
+    pub(super) fn take_run(&mut self) -> Option<(HandlerRun, Message)> {
+        let is_run = |effect: &Effect| matches!(effect, Effect::StartHandler { .. });
+        let place = self.effects.iter().position(is_run)?;
+        match self.effects.remove(place) {
+            Effect::StartHandler { run, message } => Some((run, message)),
+            _ => None,
+        }
     }
 
     /// Whether the identity changes, and with it the sessions.

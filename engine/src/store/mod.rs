@@ -22,6 +22,7 @@ mod apply;
 mod fault;
 mod history;
 mod issues;
+mod log;
 mod membership;
 mod restore;
 mod runs;
@@ -51,6 +52,9 @@ use crate::keys::IdentityId;
 
 /// How long an opener waits for another one to let go of the file.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 5_000 });
+
+/// How many statements stay prepared: about as many as there are.
+const STATEMENTS_KEPT: usize = 64;
 
 /// The WAL file is cut back to this size after a checkpoint.
 const WAL_BYTES_MAX: i64 = 4 * 1024 * 1024;
@@ -262,6 +266,7 @@ fn set_config(connection: &Connection, what: DbConfig, on: bool) -> Result<(), O
 }
 
 fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     let mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
     tracing::debug!(wal = mode == "wal", "store opened");
