@@ -4,4 +4,5 @@ mod copies;
 mod ending;
 mod pairing;
 mod receiving;
+mod running_ahead;
 mod sending;
