@@ -274,7 +274,7 @@ impl Results {
     }
 }
 
-/// The middle of what there is.
+/// The middle of what there is, or half way between the two in the middle.
 pub(super) fn median(numbers: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = numbers
         .iter()
@@ -282,7 +282,8 @@ pub(super) fn median(numbers: &[f64]) -> f64 {
         .filter(|one| !one.is_nan())
         .collect();
     sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+    let at = |index: usize| sorted.get(index).copied().unwrap_or(f64::NAN);
+    f64::midpoint(at(sorted.len().saturating_sub(1) / 2), at(sorted.len() / 2))
 }
 
 fn say(text: &str) -> std::io::Result<()> {

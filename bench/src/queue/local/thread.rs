@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, bail};
 use rusqlite::Connection;
@@ -15,9 +15,16 @@ use super::super::peer::{Consumer, InOrder, Mark, Peer, Publisher};
 
 /// The most that the log writes at once, as our store does.
 const BATCH_BYTES: usize = 16 * 1_024 * 1_024;
+/// The longest that the log waits for more after a group, as our store does.
+const GATHER_MAX: Duration = Duration::from_micros(300);
+/// The silence after which it doesn't.
+const GATHER_GAP: Duration = Duration::from_micros(40);
 
 /// Something that makes bodies durable.
 pub(in super::super) trait Writer: Send + 'static {
+    /// Whether it gains by larger groups.
+    const IS_GROUPED: bool;
+
     /// Makes the first of `bodies` durable, and tells how many.
     fn write(&mut self, bodies: &[Job]) -> anyhow::Result<usize>;
 
@@ -55,10 +62,15 @@ impl Thread {
     }
 }
 
-fn serve(writer: &mut impl Writer, jobs: &mpsc::Receiver<Job>) -> anyhow::Result<()> {
+fn serve<W: Writer>(writer: &mut W, jobs: &mpsc::Receiver<Job>) -> anyhow::Result<()> {
     let mut waiting = Vec::new();
+    let mut last = 1;
     while let Ok(job) = jobs.recv() {
         waiting.push(job);
+        if W::IS_GROUPED && last > 1 {
+            gather(jobs, &mut waiting);
+        }
+        last = waiting.len();
         while !waiting.is_empty() {
             waiting.extend(jobs.try_iter());
             let is_reset = waiting.first().is_some_and(|job| job.body.is_none());
@@ -74,6 +86,18 @@ fn serve(writer: &mut impl Writer, jobs: &mpsc::Receiver<Job>) -> anyhow::Result
         }
     }
     Ok(())
+}
+
+/// Waits for those who were just answered and come again, or they would be split into two
+/// groups that take turns.
+fn gather(jobs: &mpsc::Receiver<Job>, waiting: &mut Vec<Job>) {
+    let end = Instant::now() + GATHER_MAX;
+    while Instant::now() < end {
+        match jobs.recv_timeout(GATHER_GAP) {
+            Ok(job) => waiting.push(job),
+            Err(_) => return,
+        }
+    }
 }
 
 /// An append-only file, with one fdatasync for all that wait: the physical limit.
@@ -94,6 +118,8 @@ impl Log {
 }
 
 impl Writer for Log {
+    const IS_GROUPED: bool = true;
+
     fn write(&mut self, jobs: &[Job]) -> anyhow::Result<usize> {
         self.batch.clear();
         let mut count = 0;
@@ -134,6 +160,8 @@ impl OneByOne {
 }
 
 impl Writer for OneByOne {
+    const IS_GROUPED: bool = false;
+
     fn write(&mut self, jobs: &[Job]) -> anyhow::Result<usize> {
         let Some((job, body)) = jobs.first().and_then(|job| Some((job, job.body.as_ref()?))) else {
             bail!("nothing to write");
