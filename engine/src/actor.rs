@@ -170,7 +170,10 @@ impl Actor {
                 Input::Query(query) => {
                     self.revive();
                     self.settle(std::mem::take(&mut answers));
-                    query(&self.group.store, &self.group.device);
+                    let fault = query(&self.group.store, &self.group.device);
+                    if fault == Some(StorageFault::Damaged) {
+                        self.group.want_repair();
+                    }
                 }
                 Input::SetRelay(relay, answer) => {
                     self.revive();
@@ -481,6 +484,9 @@ impl Actor {
     fn rebuild(&mut self, fault: StorageFault) {
         self.take_rest();
         tracing::warn!(%fault, "a step could not be written; starting over from the store");
+        if fault == StorageFault::Damaged {
+            self.group.want_repair();
+        }
         self.runs.abandon_all();
         self.start_sessions().end();
         self.stale = Some(fault);

@@ -21,9 +21,11 @@ pub mod keys;
 pub mod namespace;
 mod notices;
 pub mod profile;
+mod relay_probe;
 mod session;
 mod store;
 pub mod subscription;
 
 pub use engine::{BoxFuture, Engine, OpenError, OpenOptions, Versions, versions};
+pub use relay_probe::probe_relay;
 pub use subscription::Subscription;

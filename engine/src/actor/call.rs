@@ -33,8 +33,8 @@ pub(super) type Answer = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
 /// Runs a call on the machine.
 pub(super) type Call = Box<dyn FnOnce(&mut Device, u64, &mut OsRng) -> Answer + Send>;
 
-/// Works on the committed state, without the machine.
-pub(super) type Query = Box<dyn FnOnce(&Store, &Device) + Send>;
+/// Works on the committed state, without the machine; says what failed.
+pub(super) type Query = Box<dyn FnOnce(&Store, &Device) -> Option<StorageFault> + Send>;
 
 /// What the actor can be given.
 pub(super) enum Input {
@@ -200,7 +200,10 @@ impl ActorHandle {
         let (reply, answer) = oneshot::channel();
         self.shared
             .input(Input::Query(Box::new(move |store, device| {
-                drop(reply.send(ask(store, device)));
+                let result = ask(store, device);
+                let fault = result.as_ref().err().copied();
+                drop(reply.send(result));
+                fault
             })));
         match answer.await {
             Ok(result) => result.map_err(EngineError::Storage),

@@ -1,7 +1,7 @@
 //! A group as it lies on this device: store, keys and the machine built from them.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rand_core::OsRng;
@@ -18,7 +18,7 @@ use crate::durable_file;
 use crate::engine::{OpenError, OpenOptions};
 use crate::keys::{GroupKeys, IdentityId, KeyItemName, KeyStore, KeyStoreError};
 use crate::profile::{ProfileId, database_path};
-use crate::store::{Applied, OpenFault, Store};
+use crate::store::{Applied, OpenFault, Store, salvage};
 
 /// Everything of a group that its actor owns.
 pub(super) struct Group {
@@ -27,6 +27,7 @@ pub(super) struct Group {
     keys: GroupKeys,
     identity: IdentityId,
     home: KeyHome,
+    path: PathBuf,
     name: String,
     settings: Settings,
 }
@@ -64,9 +65,33 @@ impl Group {
         };
         let mut keys = find_keys(&home, &path)?;
         let first = keys.first_identity().ok_or(KeyStoreError::Damaged)?.id;
-        let mut store = Store::open(&path, keys.database_key(), &first).map_err(open_error)?;
-        let identity = store.identity()?;
-        let secrets = secrets_of(&keys, &identity)?;
+        let name = options.device_name.clone();
+        let settings = Settings {
+            max_payload_bytes: options.max_payload_bytes,
+        };
+        let build = |store: &Store| build_from(store, &keys, &name, settings, now_ms);
+        let open = || -> Result<_, OpenError> {
+            let store = Store::open(&path, keys.database_key(), &first).map_err(open_error)?;
+            let (identity, device) = build(&store)?;
+            Ok((store, identity, device))
+        };
+        let repair = || {
+            let is_whole = |store: &Store| build(store).is_ok();
+            salvage::repair(&path, keys.database_key(), &first, now_ms, is_whole)
+                .map_err(open_error)
+        };
+        if salvage::is_wanted(&path) {
+            // Where it fails, opening says why.
+            let repaired = repair();
+            tracing::info!(is_repaired = repaired.is_ok(), "a repair was wanted");
+        }
+        let (mut store, identity, mut device) = match open() {
+            Err(OpenError::Storage(StorageFault::Damaged)) => {
+                repair()?;
+                open()?
+            }
+            opened => opened?,
+        };
         // A change of identity that was cut short after its commit: the old one goes now. If
         // it can't, it goes at another start; nothing uses it.
         let is_cut_short = keys.keep_only(&identity);
@@ -79,11 +104,6 @@ impl Group {
                 "the keys name this run"
             );
         }
-        let name = options.device_name.clone();
-        let settings = Settings {
-            max_payload_bytes: options.max_payload_bytes,
-        };
-        let mut device = build(&store, secrets, &name, settings, now_ms)?;
         if let Some((run, known)) = runs {
             device.handle_runs(run, known);
         }
@@ -93,9 +113,15 @@ impl Group {
             keys,
             identity,
             home,
+            path,
             name,
             settings,
         })
+    }
+
+    /// The store turned out to be damaged: the next start repairs it.
+    pub(super) fn want_repair(&self) {
+        salvage::want(&self.path);
     }
 
     /// The relay of the group: the one given now, or the one that the store names.
@@ -217,6 +243,20 @@ fn begin_run(
 fn secrets_of(keys: &GroupKeys, identity: &IdentityId) -> Result<DeviceSecrets, OpenError> {
     let found = keys.identity(identity).ok_or(KeyStoreError::Damaged)?;
     Ok(found.secrets.clone())
+}
+
+/// The machine of the identity that the store names.
+fn build_from(
+    store: &Store,
+    keys: &GroupKeys,
+    name: &str,
+    settings: Settings,
+    now_ms: u64,
+) -> Result<(IdentityId, Device), OpenError> {
+    let identity = store.identity()?;
+    let secrets = secrets_of(keys, &identity)?;
+    let device = build(store, secrets, name, settings, now_ms)?;
+    Ok((identity, device))
 }
 
 fn build(

@@ -525,3 +525,33 @@ async fn words_are_computed_one_at_a_time_and_again_after_a_failure() {
     }
     assert_eq!(BEGUN.load(Ordering::SeqCst), 7);
 }
+
+#[tokio::test]
+async fn damage_that_shows_while_the_group_is_open_is_repaired_at_the_next_start() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    let me = actor.view().me.keys;
+    set_label(&actor, "kept".to_owned()).await.unwrap();
+    actor.close().await;
+    let actor = home.open().await.unwrap();
+    let asked = actor
+        .query(|_, _| Err::<(), _>(StorageFault::Damaged))
+        .await;
+    assert_eq!(asked, Err(EngineError::Storage(StorageFault::Damaged)));
+    actor.close().await;
+    let actor = home.open().await.unwrap();
+    assert_eq!(actor.view().me.keys, me);
+    assert_eq!(actor.view().label.as_deref(), Some("kept"));
+    let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
+    assert_eq!(issues[0].issue, DeliveryIssue::StoreRepaired);
+    assert_eq!(
+        issues.len(),
+        1,
+        "the copy of the store is no other device's"
+    );
+    actor.close().await;
+    // Once is enough.
+    let actor = home.open().await.unwrap();
+    let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
+    assert_eq!(issues.len(), 1);
+}

@@ -19,6 +19,10 @@ pub(crate) const QUEUE_FRAMES_MAX: usize = 256;
 /// How many bytes of delivered frames may wait for the actor.
 pub(crate) const QUEUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
+/// How long asking a relay for its key may take, from looking it up to its answer: somebody
+/// waits for it.
+pub(crate) const PROBE_MAX: Duration = Duration::from_secs(5);
+
 /// The delays of the sessions: a value, so that a test can make them short.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {

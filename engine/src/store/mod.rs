@@ -26,6 +26,7 @@ mod log;
 mod membership;
 mod restore;
 mod runs;
+pub(crate) mod salvage;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -78,25 +79,7 @@ impl Store {
     /// Opens the store at `path`, or makes it with `first` as the identity in use.
     pub(crate) fn open(path: &Path, key: &[u8; 32], first: &IdentityId) -> Result<Self, OpenFault> {
         make_file(path)?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
-        // Until the version is known to be ours, closing must not touch the file either.
-        set_config(
-            &connection,
-            DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-            true,
-        )?;
-        // Its own log would go to the standard error of whoever uses this crate.
-        connection
-            .pragma_update(None, "cipher_log_level", "NONE")
-            .map_err(fault)?;
-        connection
-            .key(None::<&str>, key_text(key).as_bytes(), false)
-            .map_err(fault)?;
-        connection.busy_timeout(PATIENCE).map_err(fault)?;
-        connection
-            .pragma_update(None, "locking_mode", "EXCLUSIVE")
-            .map_err(fault)?;
+        let connection = connect(path, key)?;
         let found = schema::version(&connection)?;
         set_config(
             &connection,
@@ -223,6 +206,30 @@ impl Store {
             })
             .transpose()
     }
+}
+
+/// Connects to the file under its key, alone, and leaves its log alone when it closes.
+fn connect(path: &Path, key: &[u8; 32]) -> Result<Connection, OpenFault> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
+    // Until the version is known to be ours, closing must not touch the file either.
+    set_config(
+        &connection,
+        DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+        true,
+    )?;
+    // Its own log would go to the standard error of whoever uses this crate.
+    connection
+        .pragma_update(None, "cipher_log_level", "NONE")
+        .map_err(fault)?;
+    connection
+        .key(None::<&str>, key_text(key).as_bytes(), false)
+        .map_err(fault)?;
+    connection.busy_timeout(PATIENCE).map_err(fault)?;
+    connection
+        .pragma_update(None, "locking_mode", "EXCLUSIVE")
+        .map_err(fault)?;
+    Ok(connection)
 }
 
 /// Makes an empty file that only its owner may read, where there is none: SQLite would make

@@ -46,7 +46,18 @@ pub(super) fn migrate(
     found: u32,
     first: &IdentityId,
 ) -> Result<(), StorageFault> {
-    let due = MIGRATIONS
+    migrate_by(&MIGRATIONS, connection, found, first)
+}
+
+/// Brings a store of version `found` to the one that `scripts` lead to: all the way or not at
+/// all.
+fn migrate_by(
+    scripts: &[&str],
+    connection: &mut Connection,
+    found: u32,
+    first: &IdentityId,
+) -> Result<(), StorageFault> {
+    let due = scripts
         .iter()
         .skip(usize::try_from(found).unwrap_or(usize::MAX));
     if due.len() == 0 {
@@ -61,7 +72,7 @@ pub(super) fn migrate(
     transaction
         .execute(
             "INSERT OR REPLACE INTO store_version (one, version) VALUES (1, ?1)",
-            [VERSION],
+            [i64::try_from(scripts.len()).unwrap_or(i64::MAX)],
         )
         .map_err(fault)?;
     if found == 0 {
@@ -74,4 +85,85 @@ pub(super) fn migrate(
             .map_err(fault)?;
     }
     transaction.commit().map_err(fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: IdentityId = IdentityId::from_bytes([1; 16]);
+    const MADE_UP: &str =
+        "ALTER TABLE device ADD COLUMN mood TEXT; UPDATE device SET mood = 'new';";
+    const BROKEN: &str = "CREATE TABLE half (id INTEGER) STRICT; INSERT INTO nowhere VALUES (1);";
+
+    /// A store of an earlier version, with something in it.
+    fn store_of(version: usize) -> Connection {
+        let mut connection = Connection::open_in_memory().unwrap();
+        migrate_by(&MIGRATIONS[..version], &mut connection, 0, &FIRST).unwrap();
+        connection
+            .execute("UPDATE device SET label = 'kept', last_sequence = 7", [])
+            .unwrap();
+        connection
+    }
+
+    fn stored_version(connection: &Connection) -> u32 {
+        let read = |row: &rusqlite::Row<'_>| row.get(0);
+        connection
+            .query_row("SELECT version FROM store_version", [], read)
+            .unwrap()
+    }
+
+    fn schema_of(connection: &Connection) -> Vec<String> {
+        connection
+            .prepare("SELECT coalesce(sql, name) FROM sqlite_master ORDER BY name")
+            .unwrap()
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .collect::<rusqlite::Result<_>>()
+            .unwrap()
+    }
+
+    #[test]
+    fn every_earlier_version_is_brought_to_the_present_one_and_keeps_its_rows() {
+        let fresh = schema_of(&store_of(MIGRATIONS.len()));
+        for from in 1..=MIGRATIONS.len() {
+            let mut connection = store_of(from);
+            let found = version(&connection).unwrap();
+            assert_eq!(usize::try_from(found).unwrap(), from);
+            migrate(&mut connection, found, &FIRST).unwrap();
+            assert_eq!(version(&connection), Ok(VERSION));
+            assert_eq!(schema_of(&connection), fresh, "from {from}");
+            let row: (String, i64) = connection
+                .query_row("SELECT label, last_sequence FROM device", [], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })
+                .unwrap();
+            assert_eq!(row, ("kept".to_owned(), 7));
+        }
+    }
+
+    #[test]
+    fn migrations_are_chained_and_one_that_fails_leaves_the_old_store() {
+        let [first, second] = MIGRATIONS;
+        let mut connection = store_of(1);
+        let before = schema_of(&connection);
+        let scripts = [first, second, MADE_UP, BROKEN];
+        migrate_by(&scripts, &mut connection, 1, &FIRST).unwrap_err();
+        assert_eq!(stored_version(&connection), 1);
+        assert_eq!(schema_of(&connection), before);
+        migrate_by(&scripts[..3], &mut connection, 1, &FIRST).unwrap();
+        assert_eq!(stored_version(&connection), 3);
+        let mood: String = connection
+            .query_row("SELECT mood FROM device WHERE label = 'kept'", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
+        assert_eq!(mood, "new");
+        // For this version it is too new now.
+        let newer = OpenFault::TooNew {
+            found: 3,
+            known: VERSION,
+        };
+        assert_eq!(version(&connection), Err(newer));
+    }
 }
