@@ -6,12 +6,14 @@
 
 mod engine;
 mod invitation;
+mod issue;
 mod keys;
 mod profile;
 mod relay;
 
 pub(crate) use engine::{engine_error, open_error};
 pub(crate) use invitation::{address_error, invitation_error};
+pub(crate) use issue::issue_text;
 pub(crate) use keys::key_store_error;
 pub(crate) use profile::profile_error;
 pub(crate) use relay::{connect_failure, relay_key_error, relay_start_error, unsupported_version};

@@ -13,7 +13,6 @@ mod open_group;
 mod output;
 mod qr_code;
 mod question;
-mod relay_probe;
 mod report;
 mod terminal_text;
 mod utc;

@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use crate::explanation::issue_text;
 use crate::terminal_text::{lines, one_line};
 use crate::utc;
 
@@ -212,7 +213,7 @@ impl Report {
                 ..
             } => delivery_text(*on_relay, *failed, *of),
             Self::Message(message) => message_text(message),
-            Self::Issue { issue, .. } => format!("Delivery issue: {issue}"),
+            Self::Issue { issue, .. } => issue_text(issue),
             Self::Status { status, reason } => with_reason("Status", status, *reason),
             Self::Connection { state, reason } => with_reason("Relay", state, *reason),
             Self::RelayRunning { address, .. } => {

@@ -1,6 +1,7 @@
 //! `group`: makes a group, or lists the groups.
 
 use sealpost_engine::core::status::Connection;
+use sealpost_engine::probe_relay;
 use sealpost_protocol::address::RelayAddress;
 
 use crate::arguments::{Global, Group, GroupNew};
@@ -9,7 +10,6 @@ use crate::explanation::{address_error, engine_error};
 use crate::failure::{Exit, Failure};
 use crate::open_group::{OpenGroup, is_hopeless, trouble};
 use crate::output::Output;
-use crate::relay_probe::probe;
 use crate::report::Report;
 
 pub(super) async fn run(global: &Global, group: &Group, output: Output) -> Result<(), Failure> {
@@ -57,7 +57,7 @@ async fn report(group: &OpenGroup) -> Result<Report, Failure> {
 
 /// Refuses a relay that is not the one meant; one that can't be reached only gets a note.
 pub(super) async fn check_relay(relay: &RelayAddress, output: Output) -> Result<(), Failure> {
-    let connection: Connection = probe(relay).await;
+    let connection: Connection = probe_relay(relay).await;
     match trouble(connection) {
         Some(failure) if is_hopeless(connection) => Err(failure),
         Some(failure) => {

@@ -155,15 +155,29 @@ fn unfinished(
     Ok(())
 }
 
+/// Why a text is held before the words are compared, and what to do about it.
+const HELD_WHY: &str = "This device holds it until the four words of its join are compared.";
+const HELD_ACTION: &str =
+    "Don't send it again: it is stored. Run `sealpost join` and compare the words.";
+
+/// Says that texts are held.
+pub(super) fn note_held(output: Output) {
+    output.note("words-open", &format!("{HELD_WHY} {HELD_ACTION}"));
+}
+
 /// The words were not compared yet, so that nothing but that can bring the text further.
 fn held(wait_s: Option<u32>, output: Output) -> Result<(), Failure> {
-    let why = "This device holds it until the four words of its join are compared.";
-    let action = "Don't send it again: it is stored. Run `sealpost join` and compare the words.";
     if wait_s.is_some() {
         let what = "The message is not on the relay yet.";
-        return Err(Failure::new("words-open", Exit::InVain, what, why, action));
+        return Err(Failure::new(
+            "words-open",
+            Exit::InVain,
+            what,
+            HELD_WHY,
+            HELD_ACTION,
+        ));
     }
-    output.note("words-open", &format!("{why} {action}"));
+    note_held(output);
     Ok(())
 }
 

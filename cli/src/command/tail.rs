@@ -8,7 +8,7 @@ use sealpost_engine::core::event::Event;
 use sealpost_engine::core::status::Connection;
 
 use super::messages::print_after;
-use super::send::queue;
+use super::send::{note_held, queue};
 use crate::arguments::{Global, Tail};
 use crate::device::Device;
 use crate::explanation::engine_error;
@@ -32,6 +32,7 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
     let mut lines = tail.stdin.then(Lines::of_input);
     let mut printed = tail.after;
     let mut has_new = true;
+    let mut is_hold_said = false;
     let end = interrupted();
     tokio::pin!(end);
     loop {
@@ -51,7 +52,12 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
                 None => return Ok(()),
             },
             line = next_line(&mut lines) => match line {
-                Some(line) => send_line(group, &line, output).await?,
+                Some(line) => {
+                    send_line(group, &line, output).await?;
+                    if group.holds_texts() && !std::mem::replace(&mut is_hold_said, true) {
+                        note_held(output);
+                    }
+                }
                 None => lines = None,
             },
             () = &mut end => return Ok(()),
