@@ -3,7 +3,7 @@
 # Each target is idempotent and calls `setup` itself.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test demo soak bench bench-relay bench-idle fuzz bindings clean
+.PHONY: help setup run test demo soak bench bench-engine bench-relay bench-idle fuzz bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,9 @@ soak: setup ## load and SIGKILL for SECONDS=60, nothing may be lost; SEED= repea
 
 bench: setup ## measure the relay against this disk
 	@cargo bench --package sealpost-relay --bench push
+
+bench-engine: setup ## measure what a device promises: catch-up, send, outbox, log; about two minutes
+	@cargo bench --package sealpost-engine --bench engine
 
 bench-relay: setup ## measure the relay beside NATS, Redis, PostgreSQL and RabbitMQ; see docs/performance.md
 	@scripts/bench-peers
