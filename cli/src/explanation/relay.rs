@@ -171,3 +171,28 @@ fn relay(
 ) -> Failure {
     Failure::new(code, Exit::Relay, what, why, action)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_that_no_relay_is_reached_has_texts_of_its_own() {
+        let failures = [
+            ConnectFailure::NameNotFound,
+            ConnectFailure::Refused,
+            ConnectFailure::NoAnswer,
+            ConnectFailure::SomethingElse,
+            ConnectFailure::WrongKey,
+        ]
+        .map(connect_failure);
+        for (place, failure) in failures.iter().enumerate() {
+            for other in failures.iter().skip(place + 1) {
+                assert_ne!(failure.code, other.code);
+                assert_ne!(failure.what, other.what);
+                assert_ne!(failure.why, other.why);
+                assert_ne!(failure.action, other.action);
+            }
+        }
+    }
+}
