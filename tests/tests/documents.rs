@@ -33,6 +33,7 @@ fn links_between_documents_lead_somewhere() {
         "docs/operating.md",
         "docs/threat-model.md",
         "docs/validation.md",
+        "docs/delivery-issues.md",
         "docs/decisions/README.md",
         "docs/wire/README.md",
     ];
