@@ -3,7 +3,8 @@
 # Each target is idempotent and calls `setup` itself.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test demo soak bench bench-engine bench-relay bench-idle fuzz bindings clean
+SECONDS ?= 60
+.PHONY: help setup run test demo sim soak bench bench-engine bench-relay bench-idle fuzz bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +25,9 @@ demo: setup ## two devices, one relay, 400 messages, everything killed on the wa
 soak: setup ## load and SIGKILL for SECONDS=60, nothing may be lost; SEED= repeats a plan
 	@cargo build --quiet --package sealpost-relay --package sealpost-tests --bins
 	@SEALPOST_PROGRAMS_BUILT=1 SECONDS=$(SECONDS) SEED=$(SEED) cargo run --quiet --package sealpost-tests --bin soak
+
+sim: setup ## simulated histories for SECONDS seconds (SECONDS=600)
+	@cargo run --quiet --package sealpost-tests --bin sim -- --seconds $(SECONDS)
 
 bench: setup ## measure the relay against this disk
 	@cargo bench --package sealpost-relay --bench push

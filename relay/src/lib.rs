@@ -25,7 +25,7 @@ pub use config::{
     Config, ConfigError, DurationError, Place, Reason, Settings, SuppliedKey, effective_toml,
     everywhere, parse_duration,
 };
-pub use limits::{BLOB_OVERHEAD_BYTES, PushRate, SessionLimits, StoreLimits};
+pub use limits::{BLOB_OVERHEAD_BYTES, PushRate, PushRates, SessionLimits, StoreLimits};
 pub use listener::Port;
 pub use relay::{Numbers, Ports, Relay};
 pub use start_error::StartError;

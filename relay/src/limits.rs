@@ -190,7 +190,7 @@ impl TokenBucket {
 
 /// The token buckets of all recipients that are not full.
 #[derive(Debug)]
-pub(crate) struct PushRates {
+pub struct PushRates {
     rate: PushRate,
     buckets: BTreeMap<NoisePublic, TokenBucket>,
     /// The number of buckets at which full ones are forgotten next.
@@ -201,7 +201,8 @@ impl PushRates {
     /// Buckets below this number are never swept; they cost nothing.
     const SWEEP_FLOOR: usize = 4_096;
 
-    pub(crate) fn new(rate: PushRate) -> Self {
+    /// Full buckets for everybody.
+    pub fn new(rate: PushRate) -> Self {
         Self {
             rate,
             buckets: BTreeMap::new(),
@@ -210,7 +211,7 @@ impl PushRates {
     }
 
     /// Takes one token of `recipient`; false if there is none.
-    pub(crate) fn take(&mut self, recipient: NoisePublic, now_ms: u64) -> bool {
+    pub fn take(&mut self, recipient: NoisePublic, now_ms: u64) -> bool {
         if self.buckets.len() >= self.sweep_at {
             self.sweep(now_ms);
         }

@@ -18,6 +18,7 @@
 //! | [`soak`] | many devices that push and receive while the relay is killed |
 //! | [`relay_session`] | a raw session with a relay, without the engine |
 //! | [`stream_account`] | what a relay acknowledged, what it delivered, and the difference |
+//! | [`simulation`] | whole groups in one thread, without a program |
 //! | [`log_canary`] | words that no log may contain |
 
 pub mod conversation;
@@ -31,5 +32,6 @@ pub mod process;
 pub mod program;
 pub mod relay_process;
 pub mod relay_session;
+pub mod simulation;
 pub mod soak;
 pub mod stream_account;

@@ -1,0 +1,313 @@
+//! The reference model: who must have been shown what, in which order, with which issues.
+//!
+//! It knows what was sent, what the relay held and what each device decided, and nothing of
+//! how the machines work. Every decision is judged when it is committed; what is missing is
+//! judged in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sealpost_engine::core::issue::{DeliveryIssue, SendFailure, Unreadable};
+use sealpost_engine::core::message::DeliveryState;
+use sealpost_protocol::limit::{OUTBOX_LIFE_MS, REPLAY_WINDOW_MS};
+use sealpost_protocol::message_id::MessageId;
+
+/// What a history did that it mustn't, in words.
+pub(super) type Verdict = Result<(), String>;
+
+/// One message of the app, as it was sent.
+#[derive(Clone, Debug)]
+pub(super) struct Sent {
+    pub(super) author: usize,
+    /// Its place among the author's messages.
+    pub(super) place: usize,
+    pub(super) sent_at_ms: u64,
+    pub(super) body: Vec<u8>,
+    /// Above the relay's limit.
+    pub(super) is_large: bool,
+    /// Refused by the relay as malformed.
+    pub(super) is_malformed: bool,
+    /// The handler of these devices never takes it.
+    pub(super) poison: BTreeSet<usize>,
+}
+
+/// What became of a message at one recipient.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fate {
+    /// Copies on the relay.
+    pub(super) alive: usize,
+    pub(super) is_shown: bool,
+    pub(super) has_given_up: bool,
+    /// A copy ended its time on the relay.
+    is_outlived: bool,
+    /// The device reported a copy that it refused or let go.
+    is_reported: bool,
+    /// A store was rewound under it.
+    pub(super) is_excused: bool,
+    /// It needn't keep its place.
+    pub(super) may_be_late: bool,
+}
+
+/// A blob as the model knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    /// The message; none for a control message.
+    pub(super) id: Option<MessageId>,
+    pub(super) recipient: usize,
+    pub(super) timestamp_ms: u64,
+    pub(super) version: u8,
+}
+
+/// What one device was shown, for a rewind of its store.
+#[derive(Clone, Default)]
+pub(super) struct Shown {
+    decided: BTreeSet<MessageId>,
+    last_place: BTreeMap<usize, usize>,
+}
+
+#[derive(Default)]
+pub(super) struct Model {
+    pub(super) sent: BTreeMap<MessageId, Sent>,
+    pub(super) fates: BTreeMap<(MessageId, usize), Fate>,
+    /// The place of the last message shown, by reader and author.
+    last_place: BTreeMap<(usize, usize), usize>,
+    next_place: usize,
+}
+
+impl Model {
+    pub(super) fn note_sent(
+        &mut self,
+        id: MessageId,
+        mut sent: Sent,
+        recipients: &[usize],
+    ) -> Verdict {
+        self.next_place += 1;
+        sent.place = self.next_place;
+        if self.sent.insert(id, sent).is_some() {
+            return Err("a Message ID is used twice".to_owned());
+        }
+        for recipient in recipients {
+            self.fates.insert((id, *recipient), Fate::default());
+        }
+        Ok(())
+    }
+
+    pub(super) fn fate(&mut self, id: MessageId, recipient: usize) -> Result<&mut Fate, String> {
+        self.fates
+            .get_mut(&(id, recipient))
+            .ok_or_else(|| "a message that nobody sent".to_owned())
+    }
+
+    /// The relay stored a copy.
+    pub(super) fn note_stored(&mut self, known: &Known) -> Verdict {
+        if let Some(id) = known.id {
+            self.fate(id, known.recipient)?.alive += 1;
+        }
+        Ok(())
+    }
+
+    /// A copy is gone from the relay, by its age or on an acknowledgement.
+    pub(super) fn note_gone(&mut self, known: &Known, is_outlived: bool) -> Verdict {
+        if let Some(id) = known.id {
+            let fate = self.fate(id, known.recipient)?;
+            fate.alive = fate.alive.saturating_sub(1);
+            fate.is_outlived |= is_outlived;
+        }
+        Ok(())
+    }
+
+    /// The handler is about to run.
+    pub(super) fn judge_run(&mut self, id: MessageId, reader: usize) -> Verdict {
+        let fate = self.fate(id, reader)?;
+        if fate.is_shown || fate.has_given_up {
+            return Err("the handler runs again for a message that was handled".to_owned());
+        }
+        Ok(())
+    }
+
+    /// A received message entered the history of a device.
+    pub(super) fn judge_shown(&mut self, id: MessageId, reader: usize, body: &[u8]) -> Verdict {
+        let fate = self.fate(id, reader)?;
+        if fate.is_shown || fate.has_given_up {
+            return Err("a message is shown twice".to_owned());
+        }
+        fate.is_shown = true;
+        let may_be_late = fate.may_be_late;
+        let sent = self.sent.get(&id).ok_or("nobody sent it")?;
+        if sent.body != body {
+            return Err("a message is shown with another body".to_owned());
+        }
+        if sent.poison.contains(&reader) {
+            return Err("a message is shown that the handler never took".to_owned());
+        }
+        let last = self.last_place.entry((reader, sent.author)).or_default();
+        if sent.place < *last && !may_be_late {
+            return Err("a message is shown after one that was sent later".to_owned());
+        }
+        *last = (*last).max(sent.place);
+        Ok(())
+    }
+
+    /// An issue was recorded; `clock_ms` is the device's. Those about blobs are counted by
+    /// [`Self::judge_acknowledged`].
+    pub(super) fn judge_issue(
+        &mut self,
+        issue: &DeliveryIssue,
+        device: usize,
+        clock_ms: u64,
+    ) -> Verdict {
+        match issue {
+            DeliveryIssue::HandlerGaveUp { message, .. } => {
+                let fate = self.fate(*message, device)?;
+                if fate.is_shown || fate.has_given_up {
+                    return Err("given up, and handled before".to_owned());
+                }
+                fate.has_given_up = true;
+                let sent = self.sent.get(message).ok_or("nobody sent it")?;
+                if sent.poison.contains(&device) {
+                    Ok(())
+                } else {
+                    Err("given up before five attempts failed".to_owned())
+                }
+            }
+            DeliveryIssue::SendFailed { message, failure } => {
+                // A copy that was on its way when the sender gave up may still arrive.
+                for ((id, _), fate) in &mut self.fates {
+                    fate.may_be_late |= id == message;
+                }
+                let sent = self.sent.get(message).ok_or("nobody sent it")?;
+                let is_right = match failure {
+                    SendFailure::TooLarge => sent.is_large,
+                    SendFailure::Malformed => sent.is_malformed,
+                    SendFailure::Expired => {
+                        clock_ms >= sent.sent_at_ms.saturating_add(OUTBOX_LIFE_MS)
+                    }
+                };
+                if is_right {
+                    Ok(())
+                } else {
+                    Err(format!("an issue without its cause: {failure:?}"))
+                }
+            }
+            // Nobody here has a copy, and the store in memory has no pages to damage.
+            DeliveryIssue::IdReused { .. }
+            | DeliveryIssue::DeviceCopied
+            | DeliveryIssue::StoreRestored
+            | DeliveryIssue::StoreRepaired => {
+                Err(format!("an issue without its cause: {}", issue.code()))
+            }
+            DeliveryIssue::HeldForUpgrade { .. }
+            | DeliveryIssue::Unreadable(Unreadable::Expired | Unreadable::DroppedWhileHeld) => {
+                Ok(())
+            }
+            DeliveryIssue::Unauthorized | DeliveryIssue::Unreadable(_) => {
+                Err(format!("an issue without a cause: {}", issue.code()))
+            }
+        }
+    }
+
+    /// A device acknowledges a blob. Returns the issue that must stand beside it.
+    pub(super) fn judge_acknowledged(
+        &mut self,
+        known: &Known,
+        version: u8,
+        clock_ms: u64,
+    ) -> Result<Option<Unreadable>, String> {
+        let issue = if known.version > version {
+            Some(Unreadable::DroppedWhileHeld)
+        } else if known.timestamp_ms < clock_ms.saturating_sub(REPLAY_WINDOW_MS) {
+            Some(Unreadable::Expired)
+        } else {
+            None
+        };
+        if let Some(id) = known.id {
+            let fate = self.fate(id, known.recipient)?;
+            match issue {
+                Some(_) => {
+                    fate.is_reported = true;
+                    fate.may_be_late = true;
+                }
+                None if !fate.is_shown && !fate.has_given_up => {
+                    return Err("acknowledged, and neither shown nor reported".to_owned());
+                }
+                None => {}
+            }
+        }
+        Ok(issue)
+    }
+
+    /// What a device was shown so far.
+    pub(super) fn shown_to(&self, reader: usize) -> Shown {
+        Shown {
+            decided: self
+                .fates
+                .iter()
+                .filter(|((_, at), fate)| *at == reader && (fate.is_shown || fate.has_given_up))
+                .map(|((id, _), _)| *id)
+                .collect(),
+            last_place: self
+                .last_place
+                .iter()
+                .filter(|((at, _), _)| *at == reader)
+                .map(|((_, author), place)| (*author, *place))
+                .collect(),
+        }
+    }
+
+    /// A device's store goes back to `shown`; what it sent after `place` it doesn't know.
+    pub(super) fn rewind(&mut self, device: usize, shown: &Shown, place: usize) {
+        for ((id, reader), fate) in &mut self.fates {
+            let sent = &self.sent[id];
+            if *reader == device && !shown.decided.contains(id) {
+                fate.is_excused |= fate.is_shown || fate.has_given_up || fate.is_reported;
+                fate.is_shown = false;
+                fate.has_given_up = false;
+            }
+            if sent.author == device {
+                fate.is_excused |= sent.place > place;
+                // What waited in the store of then is pushed once more, and what was on its
+                // way is waited for by nobody.
+                fate.may_be_late = true;
+            }
+        }
+        for ((reader, author), last) in &mut self.last_place {
+            if *reader == device {
+                *last = shown.last_place.get(author).copied().unwrap_or(0);
+            }
+        }
+    }
+
+    /// The place of the last message sent.
+    pub(super) const fn place(&self) -> usize {
+        self.next_place
+    }
+
+    /// All is quiet: what isn't shown must have a reason. `state` is what the author knows.
+    pub(super) fn judge_end(
+        &self,
+        state: impl Fn(&Sent, MessageId, usize) -> Option<DeliveryState>,
+    ) -> Verdict {
+        for ((id, reader), fate) in &self.fates {
+            let sent = &self.sent[id];
+            let state = state(sent, *id, *reader);
+            if matches!(
+                state,
+                Some(DeliveryState::Waiting | DeliveryState::Withdrawn)
+            ) {
+                return Err("a copy still waits in the outbox".to_owned());
+            }
+            let has_failed = matches!(state, Some(DeliveryState::Failed(_)));
+            if (sent.is_large || sent.is_malformed) && !has_failed && !fate.is_excused {
+                return Err("a refused message has no failure".to_owned());
+            }
+            let is_done = fate.is_shown || fate.has_given_up;
+            let has_reason = has_failed || fate.is_outlived || fate.is_reported || fate.is_excused;
+            if !is_done && !has_reason {
+                return Err(format!(
+                    "a message of device {} (place {}) is lost at device {reader}",
+                    sent.author, sent.place
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! A simulated device: the real machine, its disk, its clock and what its shell holds.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use rand_chacha::ChaCha8Rng;
+use sealpost_engine::core::device::{Device, Settings};
+use sealpost_engine::core::message::Message;
+use sealpost_engine::core::step::{HandlerRun, Push, SessionId};
+use sealpost_protocol::key::NoisePublic;
+use sealpost_relay::store::BlobId;
+
+use super::disk::Disk;
+use super::model::{Known, Shown};
+
+/// A run of the message handler.
+pub(super) struct Run {
+    pub(super) run: HandlerRun,
+    pub(super) message: Message,
+    pub(super) is_hung: bool,
+}
+
+/// What a restored store goes back to.
+pub(super) struct Backup {
+    pub(super) disk: Disk,
+    pub(super) shown: Shown,
+    /// The place of the last message sent by then.
+    pub(super) place: usize,
+}
+
+pub(super) struct Node {
+    pub(super) disk: Disk,
+    /// What a crash leaves, where that is less than what was written.
+    pub(super) synced: Option<Disk>,
+    pub(super) device: Device,
+    pub(super) noise: NoisePublic,
+    pub(super) rng: ChaCha8Rng,
+    /// How far its clock is from the true time.
+    pub(super) skew_ms: i64,
+    /// The End-to-End Version that it speaks.
+    pub(super) version: u8,
+    pub(super) session: SessionId,
+    pub(super) is_up: bool,
+    /// Whether the network lets it reach the relay.
+    pub(super) is_cut: bool,
+    pub(super) cursor: BlobId,
+    /// Blobs that were delivered in this session.
+    pub(super) taken: BTreeMap<u64, Known>,
+    pub(super) overtaken: BTreeSet<u64>,
+    pub(super) in_flight: Vec<Push>,
+    pub(super) runs: Vec<Run>,
+    pub(super) backup: Option<Backup>,
+    /// The clock at each `send` since the backup, for a mutation.
+    pub(super) sent_at_ms: VecDeque<u64>,
+    pub(super) reused_ms: VecDeque<u64>,
+}
+
+impl Node {
+    pub(super) fn new(disk: Disk, rng: ChaCha8Rng, skew_ms: i64, now_ms: u64) -> Self {
+        let now_ms = now_ms.saturating_add_signed(skew_ms);
+        let device = restore(&disk, now_ms);
+        Self {
+            noise: device.keys().noise,
+            disk,
+            synced: None,
+            device,
+            rng,
+            skew_ms,
+            version: 1,
+            session: SessionId(0),
+            is_up: false,
+            is_cut: false,
+            cursor: BlobId::START,
+            taken: BTreeMap::new(),
+            overtaken: BTreeSet::new(),
+            in_flight: Vec::new(),
+            runs: Vec::new(),
+            backup: None,
+            sent_at_ms: VecDeque::new(),
+            reused_ms: VecDeque::new(),
+        }
+    }
+
+    /// The process is gone; the next one reads the disk.
+    pub(super) fn restart(&mut self, now_ms: u64) {
+        if let Some(synced) = self.synced.take() {
+            self.disk = synced;
+        }
+        self.is_up = false;
+        self.in_flight.clear();
+        self.runs.clear();
+        self.taken.clear();
+        self.device = restore(&self.disk, now_ms.saturating_add_signed(self.skew_ms));
+    }
+}
+
+fn restore(disk: &Disk, now_ms: u64) -> Device {
+    let mut device = Device::restore(disk.snapshot(), Settings::default(), now_ms)
+        .expect("a disk is consistent after every commit");
+    device.handle_handler_set(true);
+    device
+}

@@ -1,0 +1,529 @@
+//! One history: devices, the relay, the network between them, and what each step must do.
+
+use std::collections::BTreeMap;
+
+use rand_chacha::ChaCha8Rng;
+use rand_core::{RngCore as _, SeedableRng as _};
+use sealpost_engine::core::issue::{DeliveryIssue, Unreadable};
+use sealpost_engine::core::status::Connection;
+use sealpost_engine::core::step::{Change, Effect, Push, PushOutcome, SessionId, Step};
+use sealpost_protocol::envelope::{MessageTag, Received};
+use sealpost_protocol::message_id::MessageId;
+use sealpost_relay::store::BlobId;
+
+use super::group::{START_MS, disks};
+use super::model::{Known, Model, Sent, Verdict};
+use super::mutation::Mutation;
+use super::node::{Node, Run};
+use super::plan::{Faults, Kind, Plan};
+use super::relay::Relay;
+
+pub(super) const HOUR_MS: u64 = 3_600_000;
+pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
+
+/// Where an Envelope's version stands (field 7, behind the recipient's key).
+pub(super) const VERSION_AT: usize = 35;
+/// Where its ephemeral key stands, which names it whatever its version.
+const EPHEMERAL_AT: std::ops::Range<usize> = 38..70;
+
+pub(super) struct World {
+    pub(super) nodes: Vec<Node>,
+    pub(super) relay: Relay,
+    pub(super) model: Model,
+    pub(super) rng: ChaCha8Rng,
+    pub(super) plan: Plan,
+    pub(super) faults: Faults,
+    pub(super) mutation: Option<Mutation>,
+    pub(super) now_ms: u64,
+    pub(super) steps: u64,
+    pub(super) sent: u64,
+    /// What the step under way sends.
+    pub(super) sending: Vec<(MessageId, Sent)>,
+    /// Whether the group ends: from here on only its end is judged.
+    pub(super) is_ending: bool,
+    known: BTreeMap<Vec<u8>, Known>,
+    stored_at_ms: BTreeMap<Vec<u8>, Vec<u64>>,
+    log: Option<Vec<String>>,
+}
+
+impl World {
+    pub(super) fn new(seed: u64, mutation: Option<Mutation>, keeps_log: bool) -> Self {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut plan = Plan::draw(&mut rng);
+        if mutation == Some(Mutation::RelayLifeTooShort) {
+            plan.relay.life_ms -= DAY_MS;
+        }
+        let nodes = disks(plan.devices)
+            .into_iter()
+            .map(|disk| {
+                // The group was paired at the true time; for a restored store see `step_clock`.
+                let least = if plan.kind == Kind::Rewound { 0 } else { -5 };
+                let skew_days = i64::from(rng.next_u32() % 11) + least;
+                let skew_ms = skew_days * DAY_MS.cast_signed();
+                let own = ChaCha8Rng::seed_from_u64(rng.next_u64());
+                Node::new(disk, own, skew_ms, START_MS)
+            })
+            .collect();
+        Self {
+            nodes,
+            relay: Relay::new(plan.relay),
+            model: Model::default(),
+            rng,
+            faults: plan.faults,
+            plan,
+            mutation,
+            now_ms: START_MS,
+            steps: 0,
+            sent: 0,
+            sending: Vec::new(),
+            is_ending: false,
+            known: BTreeMap::new(),
+            stored_at_ms: BTreeMap::new(),
+            log: keeps_log.then(Vec::new),
+        }
+    }
+
+    pub(super) fn take_log(&mut self) -> Vec<String> {
+        self.log.take().unwrap_or_default()
+    }
+
+    pub(super) fn note(&mut self, line: impl FnOnce() -> String) {
+        if let Some(log) = &mut self.log {
+            let line = line();
+            log.push(format!("{} {line}", self.now_ms - START_MS));
+        }
+    }
+
+    pub(super) fn is(&self, mutation: Mutation) -> bool {
+        self.mutation == Some(mutation)
+    }
+
+    /// What the device's clock shows.
+    pub(super) fn clock(&self, index: usize) -> u64 {
+        self.now_ms.saturating_add_signed(self.nodes[index].skew_ms)
+    }
+
+    pub(super) fn hits(&mut self, per_mille: u32) -> bool {
+        self.rng.next_u32() % 1_000 < per_mille
+    }
+
+    pub(super) fn below(&mut self, count: usize) -> usize {
+        let drawn = usize::try_from(self.rng.next_u32()).expect("32 bits fit");
+        drawn % count.max(1)
+    }
+
+    /// Drains a device, commits and does what it asks for, if it isn't stopped on the way.
+    /// Returns whether the step was committed.
+    pub(super) fn step(&mut self, index: usize) -> Result<bool, String> {
+        self.steps += 1;
+        let mut clock_ms = self.clock(index);
+        match self.mutation {
+            Some(Mutation::ReplayWindowOneDayLonger) => clock_ms -= DAY_MS,
+            Some(Mutation::ReplayWindowOneDayShorter) => clock_ms += DAY_MS,
+            _ => {}
+        }
+        let node = &mut self.nodes[index];
+        let step = node.device.drain(clock_ms, &mut node.rng, &node.disk);
+        self.note(|| format!("{index} {step:?}"));
+        let acks_early = self.is(Mutation::AckBeforeCommit);
+        if acks_early {
+            for effect in &step.effects {
+                if let Effect::Acknowledge { session, blob } = effect {
+                    self.acknowledge(index, *session, *blob)?;
+                }
+            }
+        }
+        let sending = std::mem::take(&mut self.sending);
+        if self.hits(self.faults.crash) {
+            if self.is(Mutation::SendReturnsBeforeCommit) {
+                self.note_sent(sending)?;
+            }
+            self.crash(index)?;
+            return Ok(false);
+        }
+        self.note_sent(sending)?;
+        if !self.is_ending {
+            self.judge(index, &step)?;
+        }
+        self.commit(index, step.changes);
+        let mut drops_held = false;
+        for effect in step.effects {
+            if self.hits(self.faults.crash / 2) {
+                self.crash(index)?;
+                return Ok(true);
+            }
+            if let Effect::Raise(issue) = &effect {
+                drops_held = *issue == DeliveryIssue::Unreadable(Unreadable::DroppedWhileHeld);
+            }
+            if drops_held
+                && self.is(Mutation::HeldOverflowDropsNewest)
+                && let Effect::Acknowledge { .. } = effect
+            {
+                let newest = self.nodes[index].cursor.as_u64();
+                self.acknowledge(index, self.nodes[index].session, newest)?;
+                continue;
+            }
+            self.act(index, effect)?;
+        }
+        Ok(true)
+    }
+
+    fn note_sent(&mut self, sending: Vec<(MessageId, Sent)>) -> Verdict {
+        for (id, sent) in sending {
+            let recipients: Vec<usize> = (0..self.nodes.len())
+                .filter(|index| *index != sent.author)
+                .collect();
+            self.model.note_sent(id, sent, &recipients)?;
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self, index: usize, mut changes: Vec<Change>) {
+        let clock_ms = self.clock(index);
+        let without_sync = self.is(Mutation::CommitWithoutSync) && self.hits(700);
+        let node = &mut self.nodes[index];
+        if without_sync && !changes.is_empty() {
+            node.synced.get_or_insert_with(|| node.disk.clone());
+        } else {
+            node.synced = None;
+        }
+        match self.mutation {
+            Some(Mutation::SuccessNotRecorded) => {
+                changes.retain(|change| !matches!(change, Change::MessageHandled { .. }));
+            }
+            Some(Mutation::DedupKeptOneDay) => {
+                for change in &mut changes {
+                    if let Change::MessageHandled { keep_until_ms, .. } = change {
+                        *keep_until_ms = clock_ms + DAY_MS;
+                    }
+                }
+            }
+            Some(Mutation::IssueRecordedAfterAck) => {
+                changes.retain(|change| !matches!(change, Change::IssueAdded { .. }));
+            }
+            _ => {}
+        }
+        node.disk.commit(changes);
+    }
+
+    /// The device stops and starts again from its disk.
+    pub(super) fn crash(&mut self, index: usize) -> Verdict {
+        self.note(|| format!("{index} stops"));
+        for push in std::mem::take(&mut self.nodes[index].in_flight) {
+            // What was written to the socket may still arrive.
+            if self.hits(500) {
+                self.relay.late.push((push.recipient, push.envelope));
+            }
+        }
+        if self.is(Mutation::NewSequenceAtReseal) {
+            self.nodes[index].disk.renumber();
+        }
+        if self.is(Mutation::ControlExpires) && self.is_ending && self.plan.kind == Kind::Destroyed
+        {
+            self.nodes[index].disk.drop_control();
+        }
+        let now_ms = self.now_ms;
+        self.nodes[index].restart(now_ms);
+        let faults = std::mem::replace(&mut self.faults, Faults::NONE);
+        let done = self.step(index);
+        self.faults = faults;
+        done.map(|_| ())
+    }
+
+    fn act(&mut self, index: usize, effect: Effect) -> Verdict {
+        match effect {
+            Effect::Push(push) => self.take_push(index, push),
+            Effect::Acknowledge { session, blob } => {
+                if self.is(Mutation::AckBeforeCommit) {
+                    return Ok(());
+                }
+                self.acknowledge(index, session, blob)
+            }
+            Effect::StartHandler { run, message } => {
+                if !self.is_ending {
+                    self.model.judge_run(message.id, index)?;
+                }
+                let is_hung = self.hits(self.faults.hang);
+                self.nodes[index].runs.push(Run {
+                    run,
+                    message,
+                    is_hung,
+                });
+                Ok(())
+            }
+            Effect::AbandonHandler(run) => {
+                self.nodes[index].runs.retain(|known| known.run != run);
+                Ok(())
+            }
+            Effect::RestartIdentity => {
+                let node = &mut self.nodes[index];
+                node.is_up = false;
+                node.noise = node.device.keys().noise;
+                Ok(())
+            }
+            Effect::RestartSession(_) => Err("a look-up failed".to_owned()),
+            Effect::Raise(issue) => {
+                if self.is(Mutation::IssueRecordedAfterAck) {
+                    self.nodes[index].disk.issues.push(issue);
+                }
+                Ok(())
+            }
+            Effect::ComputeWords(_) | Effect::Tell(_) | Effect::TellMessageStored(_) => Ok(()),
+        }
+    }
+
+    /// Puts a sealed envelope on the wire, in the version that the device speaks.
+    fn take_push(&mut self, index: usize, mut push: Push) -> Verdict {
+        let to = self
+            .nodes
+            .iter()
+            .position(|node| node.noise == push.recipient);
+        if let Some(to) = to {
+            let Ok(Received::Current(sealed)) = Received::decode(&push.envelope) else {
+                return Err("a device seals what can't be read".to_owned());
+            };
+            let opened = sealed
+                .open(&self.nodes[to].device.secrets().noise)
+                .map_err(|_| "a device seals what can't be opened")?;
+            let is_sync = opened.tag == MessageTag::Sync;
+            let version = self.nodes[index].version;
+            let known = Known {
+                id: is_sync.then(|| opened.message_id()),
+                recipient: to,
+                timestamp_ms: opened.timestamp_ms,
+                version,
+            };
+            if let Some(id) = known.id
+                && !self.is_ending
+            {
+                self.model.fate(id, to)?;
+            }
+            push.envelope[VERSION_AT] = version;
+            self.known
+                .insert(push.envelope[EPHEMERAL_AT].to_vec(), known);
+        }
+        self.nodes[index].in_flight.push(push);
+        Ok(())
+    }
+
+    pub(super) fn known(&self, envelope: &[u8]) -> Option<Known> {
+        self.known.get(envelope.get(EPHEMERAL_AT)?).cloned()
+    }
+
+    /// The relay has stored a copy.
+    pub(super) fn note_stored(&mut self, envelope: &[u8]) -> Verdict {
+        let now_ms = self.now_ms;
+        self.stored_at_ms
+            .entry(envelope[EPHEMERAL_AT].to_vec())
+            .or_default()
+            .push(now_ms);
+        match self.known(envelope) {
+            Some(known) if !self.is_ending => self.model.note_stored(&known),
+            _ => Ok(()),
+        }
+    }
+
+    /// An acknowledgement on its way to the relay.
+    fn acknowledge(&mut self, index: usize, session: SessionId, blob: u64) -> Verdict {
+        let is_lost = self.hits(self.faults.lose);
+        let node = &self.nodes[index];
+        if !node.is_up || node.is_cut || session != node.session || is_lost {
+            return Ok(());
+        }
+        let before = BlobId::from_u64(blob.saturating_sub(1));
+        let found = self.relay.next(node.noise, before, self.now_ms);
+        self.relay.delete(node.noise, blob);
+        let Some((_, envelope)) = found.filter(|(id, _)| id.as_u64() == blob) else {
+            return Ok(());
+        };
+        match self.known(&envelope) {
+            Some(known) if !self.is_ending => self.model.note_gone(&known, false),
+            _ => Ok(()),
+        }
+    }
+
+    /// Compares a step with what the model expects of it.
+    fn judge(&mut self, index: usize, step: &Step) -> Verdict {
+        let clock_ms = self.clock(index);
+        let mut reported = [0_i32; 2];
+        for change in &step.changes {
+            match change {
+                Change::MessageStored(row) if !row.own => {
+                    self.model.judge_shown(row.id, index, &row.body)?;
+                }
+                Change::IssueAdded { issue, .. } => {
+                    self.model.judge_issue(issue, index, clock_ms)?;
+                    match issue {
+                        DeliveryIssue::Unreadable(Unreadable::Expired) => reported[0] += 1,
+                        DeliveryIssue::Unreadable(Unreadable::DroppedWhileHeld) => {
+                            reported[1] += 1;
+                        }
+                        _ => {}
+                    }
+                }
+                _ => {}
+            }
+        }
+        let version = self.nodes[index].version;
+        for effect in &step.effects {
+            let Effect::Acknowledge { blob, .. } = effect else {
+                continue;
+            };
+            let known = self.nodes[index]
+                .taken
+                .get(blob)
+                .ok_or("a blob is acknowledged that was never delivered")?;
+            match self.model.judge_acknowledged(known, version, clock_ms)? {
+                Some(Unreadable::Expired) => reported[0] -= 1,
+                Some(_) => reported[1] -= 1,
+                None => {}
+            }
+        }
+        // A held blob that isn't of this session is let go without an acknowledgement.
+        if reported[0] != 0 || reported[1] < 0 {
+            return Err(format!("issues and acknowledgements differ: {reported:?}"));
+        }
+        Ok(())
+    }
+
+    /// Lets time pass: lives end, timers fire.
+    pub(super) fn wait(&mut self, ms: u64) -> Verdict {
+        if ms > 30_000 {
+            // Nothing stays on a wire for longer than a Push Session.
+            for index in 0..self.nodes.len() {
+                self.hang_up(index)?;
+            }
+            while !self.relay.late.is_empty() {
+                self.arrive_late()?;
+            }
+        }
+        self.pass(ms)?;
+        for index in 0..self.nodes.len() {
+            let clock_ms = self.clock(index);
+            let node = &mut self.nodes[index];
+            node.device.handle_wakeup(clock_ms, &mut node.rng);
+            self.step(index)?;
+        }
+        Ok(())
+    }
+
+    /// The true time moves on, and the relay lets go what has expired.
+    fn pass(&mut self, ms: u64) -> Verdict {
+        let before_ms = self.now_ms;
+        self.now_ms += ms;
+        if self.relay.first_expiry_ms() > self.now_ms {
+            return Ok(());
+        }
+        let lists_before: Vec<_> = self
+            .nodes
+            .iter()
+            .map(|node| self.relay.waiting(node.noise, before_ms))
+            .collect();
+        self.relay.expire(self.now_ms);
+        for (index, before) in lists_before.into_iter().enumerate() {
+            let after = self.relay.waiting(self.nodes[index].noise, self.now_ms);
+            for (blob, envelope) in before {
+                if !after.contains_key(&blob) {
+                    self.note_outlived(&envelope)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Push Sessions end with what is unanswered on them.
+    fn hang_up(&mut self, index: usize) -> Verdict {
+        for push in std::mem::take(&mut self.nodes[index].in_flight) {
+            if !self.nodes[index].is_cut && self.hits(500) {
+                self.relay.late.push((push.recipient, push.envelope));
+            }
+            let clock_ms = self.clock(index);
+            let node = &mut self.nodes[index];
+            node.device.handle_push_outcome(
+                push.id,
+                PushOutcome::Unanswered,
+                clock_ms,
+                &mut node.rng,
+            );
+        }
+        self.step(index).map(|_| ())
+    }
+
+    fn note_outlived(&mut self, envelope: &[u8]) -> Verdict {
+        let life_ms = sealpost_protocol::limit::RELAY_LIFE_MS_MAX;
+        let first = self
+            .stored_at_ms
+            .get(&envelope[EPHEMERAL_AT])
+            .and_then(|times| times.first().copied());
+        if first.is_some_and(|at| self.now_ms < at + life_ms) {
+            return Err("the relay dropped a blob before its time".to_owned());
+        }
+        match self.known(envelope) {
+            Some(known) if !self.is_ending => self.model.note_gone(&known, true),
+            _ => Ok(()),
+        }
+    }
+
+    /// A push whose sender stopped waiting reaches the relay.
+    pub(super) fn arrive_late(&mut self) -> Verdict {
+        if self.relay.late.is_empty() {
+            return Ok(());
+        }
+        let which = self.below(self.relay.late.len());
+        let (recipient, envelope) = self.relay.late.remove(which);
+        if self.relay.push(recipient, &envelope, self.now_ms).is_ok() {
+            self.note_stored(&envelope)?;
+        }
+        Ok(())
+    }
+
+    /// A Receive Session comes up, where the network lets it.
+    pub(super) fn connect(&mut self, index: usize) -> Verdict {
+        if self.nodes[index].is_cut {
+            return Ok(());
+        }
+        self.note(|| format!("{index} connects"));
+        let node = &mut self.nodes[index];
+        node.is_up = true;
+        node.cursor = BlobId::START;
+        node.taken.clear();
+        node.overtaken.clear();
+        node.session.0 += 1;
+        node.device.handle_session_started(node.session);
+        self.step(index).map(|_| ())
+    }
+
+    pub(super) fn cut(&mut self, index: usize) -> Verdict {
+        let node = &mut self.nodes[index];
+        node.is_up = false;
+        let ended = Connection::Disconnected(None);
+        node.device.handle_session_ended(node.session, ended);
+        self.step(index).map(|_| ())
+    }
+
+    /// What a device sends, as the model knows it.
+    pub(super) fn compose(&mut self, index: usize) -> Sent {
+        self.sent += 1;
+        let mut body = format!("message {}", self.sent).into_bytes();
+        let is_large = self.hits(20);
+        if is_large {
+            body.resize(self.plan.relay.body_bytes_max + 1_000, b'.');
+        }
+        let is_malformed = !is_large && self.hits(10);
+        let mut poison = std::collections::BTreeSet::new();
+        for reader in 0..self.nodes.len() {
+            if reader != index && self.hits(30) {
+                poison.insert(reader);
+            }
+        }
+        Sent {
+            author: index,
+            place: 0,
+            sent_at_ms: self.clock(index),
+            body,
+            is_large,
+            is_malformed,
+            poison,
+        }
+    }
+}
