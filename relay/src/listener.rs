@@ -12,8 +12,9 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::start_error::StartError;
 
-/// Connections that may wait to be accepted.
-const BACKLOG: i32 = 1_024;
+/// Connections that may wait to be accepted. The system cuts it to what it allows (4,096 on
+/// Linux); what finds no room tries again only after a second.
+const BACKLOG: i32 = 16_384;
 
 /// The pause after a failed accept, such as when no file descriptor is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

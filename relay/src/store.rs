@@ -63,7 +63,12 @@ pub trait InboxStore: Send + Sync + 'static {
     ) -> Result<PutTicket, PutRefusal>;
 
     /// Deletes a blob of `device`'s own inbox; any other id is ignored.
-    fn delete(&self, device: NoisePublic, blob: BlobId);
+    fn delete(&self, device: NoisePublic, blob: BlobId) {
+        self.delete_all(device, &[blob]);
+    }
+
+    /// The same with several at once.
+    fn delete_all(&self, device: NoisePublic, blobs: &[BlobId]);
 
     /// The next blobs of `device` after `after` in arrival order, a chunk of them. A bell of
     /// [`Self::watch`] rings when there may be more than there were.

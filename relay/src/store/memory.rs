@@ -88,9 +88,11 @@ impl InboxStore for MemoryStore {
         Ok(ticket)
     }
 
-    fn delete(&self, device: NoisePublic, blob: BlobId) {
-        let removed = self.shared.lock().remove(device, blob.as_u64());
-        self.forget(removed);
+    fn delete_all(&self, device: NoisePublic, blobs: &[BlobId]) {
+        for blob in blobs {
+            let removed = self.shared.lock().remove(device, blob.as_u64());
+            self.forget(removed);
+        }
     }
 
     fn read(&self, device: NoisePublic, after: BlobId, now_ms: u64) -> StoreFuture<'_, Chunk> {

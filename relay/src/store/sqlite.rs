@@ -142,9 +142,14 @@ impl InboxStore for SqliteStore {
         Ok(ticket)
     }
 
-    fn delete(&self, device: NoisePublic, blob: BlobId) {
-        let removed = self.shared.lock().remove(device, blob.as_u64());
-        self.order_removal(removed.into_iter().collect());
+    fn delete_all(&self, device: NoisePublic, blobs: &[BlobId]) {
+        let mut inboxes = self.shared.lock();
+        let removed = blobs
+            .iter()
+            .filter_map(|blob| inboxes.remove(device, blob.as_u64()))
+            .collect();
+        drop(inboxes);
+        self.order_removal(removed);
     }
 
     fn read(&self, device: NoisePublic, after: BlobId, now_ms: u64) -> StoreFuture<'_, Chunk> {

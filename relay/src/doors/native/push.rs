@@ -182,23 +182,26 @@ async fn write_answers(
     mut sealer: Sealer,
     mut pending: mpsc::Receiver<Answer>,
 ) -> Result<(), Ending> {
-    while let Some(answer) = pending.recv().await {
+    let mut next = pending.recv().await;
+    while let Some(answer) = next {
+        let mut records = Vec::new();
         let mut seal = |frame: Frame<'_>| {
             door.metrics.answer(&frame);
-            sealer.seal(&frame)
+            sealer.seal_into(&frame, &mut records)
         };
-        let mut records = seal(answer.frame().await)?;
-        let mut waiting = None;
-        while let Ok(mut next) = pending.try_recv() {
-            let Some(frame) = next.try_frame() else {
-                waiting = Some(next);
+        seal(answer.frame().await)?;
+        next = None;
+        while let Ok(mut answer) = pending.try_recv() {
+            let Some(frame) = answer.try_frame() else {
+                next = Some(answer);
                 break;
             };
-            records.extend(seal(frame)?);
+            seal(frame)?;
         }
         wire::write(stream, &records).await?;
-        if let Some(answer) = waiting {
-            wire::write(stream, &seal(answer.frame().await)?).await?;
+        // The one that isn't known yet goes out with those known when it is.
+        if next.is_none() {
+            next = pending.recv().await;
         }
     }
     Ok(())

@@ -123,33 +123,63 @@ async fn read_frames(
     replies: &Replies,
 ) -> Ending {
     let mut strikes = 0;
+    let mut acknowledged = Vec::new();
     while strikes < MALFORMED_FRAMES_MAX {
-        let record = match tokio::time::timeout(door.limits.receive_idle, reader.next()).await {
-            Ok(Ok(record)) => record,
-            Ok(Err(ending)) => return ending,
-            Err(_) => return Ending::Idle,
+        let record = match next_record(door, device, &mut reader, &mut acknowledged).await {
+            Ok(record) => record,
+            Err(ending) => return ending,
         };
         let frame = match opener.open(&record) {
             Ok(frame) => frame,
-            Err(error) => return error.into(),
+            Err(error) => {
+                delete_all(door, device, &mut acknowledged);
+                return error.into();
+            }
         };
         match Frame::decode(&frame) {
             Ok(Frame::Heartbeat) => replies.add(&replies.echoes),
-            Ok(Frame::DeliverAck { blob_id }) => {
-                door.metrics.delivery_acks.add(1);
-                door.store.delete(device, BlobId::from_u64(blob_id));
-            }
+            Ok(Frame::DeliverAck { blob_id }) => acknowledged.push(BlobId::from_u64(blob_id)),
             Ok(_) | Err(_) => {
                 strikes += 1;
                 replies.add(&replies.refusals);
             }
         }
     }
+    delete_all(door, device, &mut acknowledged);
     replies.close();
     // The writer ends the session once it has said everything, and this ends it for a device
     // that doesn't read.
     tokio::time::sleep(LAST_WORDS).await;
     Ending::Malformed
+}
+
+/// The next message. Before it waits for one, it deletes what was acknowledged: all that came
+/// in one read takes the store's lock once.
+async fn next_record(
+    door: &NativeDoor,
+    device: NoisePublic,
+    reader: &mut RecordReader<'_>,
+    acknowledged: &mut Vec<BlobId>,
+) -> Result<Vec<u8>, Ending> {
+    let read = reader.next_read();
+    if !matches!(read, Ok(Some(_))) {
+        delete_all(door, device, acknowledged);
+    }
+    match read? {
+        Some(record) => Ok(record),
+        None => tokio::time::timeout(door.limits.receive_idle, reader.next())
+            .await
+            .unwrap_or(Err(Ending::Idle)),
+    }
+}
+
+/// Leaves no memory behind, because a session may be idle for days afterwards.
+fn delete_all(door: &NativeDoor, device: NoisePublic, acknowledged: &mut Vec<BlobId>) {
+    let acknowledged = std::mem::take(acknowledged);
+    if !acknowledged.is_empty() {
+        door.metrics.delivery_acks.add(acknowledged.len() as u64);
+        door.store.delete_all(device, &acknowledged);
+    }
 }
 
 /// Writes replies and blobs until the session ends.
@@ -182,10 +212,10 @@ async fn write_round(
     let is_closing = replies.is_closing.load(Ordering::Acquire);
     let mut records = Vec::new();
     for _ in 0..take(&replies.refusals) {
-        records.extend(sealer.seal(&Frame::Error(Refusal::Malformed))?);
+        sealer.seal_into(&Frame::Error(Refusal::Malformed), &mut records)?;
     }
     for _ in 0..take(&replies.echoes) {
-        records.extend(sealer.seal(&Frame::Heartbeat)?);
+        sealer.seal_into(&Frame::Heartbeat, &mut records)?;
     }
     if is_closing {
         wire::write(stream, &records).await?;
@@ -197,7 +227,7 @@ async fn write_round(
         .await?;
     for blob in &chunk.blobs {
         let (blob_id, envelope) = (blob.id.as_u64(), blob.envelope.as_ref());
-        records.extend(sealer.seal(&Frame::Deliver { blob_id, envelope })?);
+        sealer.seal_into(&Frame::Deliver { blob_id, envelope }, &mut records)?;
     }
     let is_more = !records.is_empty() || chunk.through > *cursor;
     *cursor = chunk.through;

@@ -33,6 +33,13 @@ impl<'a> RecordReader<'a> {
         }
     }
 
+    /// The next message if all of it has been read already; doesn't touch the socket.
+    pub(super) fn next_read(&mut self) -> Result<Option<Vec<u8>>, Ending> {
+        let record = self.buffer.next_record()?;
+        self.release();
+        Ok(record)
+    }
+
     /// The next message, whose length is known.
     pub(super) async fn next_of(&mut self, bytes: usize) -> Result<Vec<u8>, Ending> {
         loop {
