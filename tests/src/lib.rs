@@ -18,6 +18,7 @@
 //! | [`soak`] | many devices that push and receive while the relay is killed |
 //! | [`relay_session`] | a raw session with a relay, without the engine |
 //! | [`stream_account`] | what a relay acknowledged, what it delivered, and the difference |
+//! | [`hostile_relay`] | a relay that does what it likes |
 //! | [`simulation`] | whole groups in one thread, without a program |
 //! | [`log_canary`] | words that no log may contain |
 
@@ -26,6 +27,7 @@ pub mod delivery_account;
 pub mod desktop;
 pub mod device_process;
 pub mod driver;
+pub mod hostile_relay;
 pub mod log_canary;
 pub mod port;
 pub mod process;

@@ -1,0 +1,284 @@
+//! Real engines on a relay that does what it likes: what it can't do, and that what is left
+//! to it is to delay and to drop.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that can't go on has failed"
+)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rand_core::OsRng;
+use sealpost_engine::clock::SteppedClock;
+use sealpost_engine::core::issue::HandlerError;
+use sealpost_engine::core::status::Status;
+use sealpost_engine::keys::MemoryStore;
+use sealpost_engine::namespace::Namespace;
+use sealpost_engine::profile::ProfileId;
+use sealpost_engine::{BoxFuture, Engine, OpenOptions};
+use sealpost_protocol::frame::Refusal;
+use sealpost_tests::hostile_relay::{Answer, HostileRelay};
+
+/// A condition that hasn't come true by then never will.
+const PATIENCE: Duration = Duration::from_secs(60);
+const START_MS: u64 = 1_790_812_800_000;
+const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Where an Envelope's version stands.
+const VERSION_AT: usize = 35;
+
+async fn until(what: &str, mut condition: impl AsyncFnMut() -> bool) {
+    let wait = async {
+        while !condition().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.expect(what);
+}
+
+struct Device {
+    engine: Engine,
+    clock: Arc<SteppedClock>,
+    _directory: tempfile::TempDir,
+}
+
+impl Device {
+    async fn start(name: &str, relay: &HostileRelay) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let clock = Arc::new(SteppedClock::new(START_MS));
+        let options = OpenOptions {
+            directory: directory.path().to_owned(),
+            namespace: Namespace::parse("group").unwrap(),
+            profile_id: ProfileId::generate(&mut OsRng),
+            relay: Some(relay.address().unwrap()),
+            device_name: name.to_owned(),
+            key_store: Arc::new(MemoryStore::new()),
+            clock: clock.clone(),
+            max_payload_bytes: None,
+        };
+        let engine = Engine::open(options).await.unwrap();
+        let take = |_| -> BoxFuture<Result<(), HandlerError>> { Box::pin(async { Ok(()) }) };
+        engine.on_message(take).unwrap();
+        Self {
+            engine,
+            clock,
+            _directory: directory,
+        }
+    }
+
+    /// The texts of others, in the order of the history.
+    async fn shown(&self) -> Vec<String> {
+        let rows = self.engine.messages_after(0, 1_000).await.unwrap();
+        rows.iter()
+            .filter(|row| !row.own)
+            .map(|row| row.content.text().unwrap().to_owned())
+            .collect()
+    }
+
+    async fn issues(&self, code: &str) -> usize {
+        let issues = self.engine.delivery_issues(1_000).await.unwrap();
+        issues
+            .iter()
+            .filter(|stored| stored.issue.code() == code)
+            .count()
+    }
+
+    async fn until_shown(&self, texts: &[&str]) {
+        until("the texts are shown", async || {
+            self.shown().await.len() >= texts.len()
+        })
+        .await;
+        assert_eq!(self.shown().await, texts);
+    }
+}
+
+/// Two members of a group, and a third device that is in none.
+struct Scene {
+    relay: HostileRelay,
+    a: Device,
+    b: Device,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let relay = HostileRelay::start().await.unwrap();
+        let a = Device::start("Laptop", &relay).await;
+        let b = Device::start("Phone", &relay).await;
+        let token = a.engine.start_pairing().await.unwrap();
+        b.engine.join(token).await.unwrap();
+        let request = || {
+            let window = a.engine.pairing().window?;
+            window.requests.first().map(|request| request.id)
+        };
+        until("a request arrives", async || request().is_some()).await;
+        a.engine.accept(request().unwrap()).await.unwrap();
+        until("the joiner is a member", async || {
+            b.engine.status() == Status::Member
+        })
+        .await;
+        until("the joiner knows its words", async || {
+            let join = b.engine.pairing().join;
+            join.is_none_or(|join| join.words.is_some())
+        })
+        .await;
+        b.engine.confirm_words().await.unwrap();
+        let scene = Self { relay, a, b };
+        scene.a.engine.send_text("first").await.unwrap();
+        scene.b.until_shown(&["first"]).await;
+        scene
+    }
+
+    /// What a text is sealed to, kept back by the relay.
+    async fn caught(&self, text: &str) -> Vec<u8> {
+        self.relay.forward(false);
+        let before = self.relay.pushed().len();
+        self.a.engine.send_text(text).await.unwrap();
+        until("it is pushed", async || self.relay.pushed().len() > before).await;
+        self.relay.forward(true);
+        self.relay.pushed().last().unwrap().1.clone()
+    }
+
+    /// Delivers to the reader and waits for its acknowledgement.
+    async fn deliver(&self, envelope: Vec<u8>) {
+        let blob = self.relay.deliver(self.b.engine.me().keys.noise, envelope);
+        until("it is acknowledged", async || {
+            self.relay.acknowledged().contains(&blob)
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_repeated_is_shown_once_and_what_is_changed_never() {
+    let scene = Scene::new().await;
+    let second = scene.caught("second").await;
+    let third = scene.caught("third").await;
+    for _ in 0..3 {
+        scene.deliver(second.clone()).await;
+    }
+    // Another body under the head of a message, and every part of it damaged.
+    let mut swapped = second.clone();
+    swapped[70..].copy_from_slice(&vec![7; second.len() - 70]);
+    scene.deliver(swapped).await;
+    let mut crossed = third.clone();
+    crossed[38..70].copy_from_slice(&second[38..70]);
+    scene.deliver(crossed).await;
+    scene.deliver(third[..third.len() - 1].to_vec()).await;
+    scene.deliver(vec![0xff; 100]).await;
+    scene.deliver(third).await;
+    scene.b.until_shown(&["first", "second", "third"]).await;
+    assert_eq!(scene.b.issues("unreadable.malformed").await, 4);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_readdressed_is_read_by_nobody() {
+    let scene = Scene::new().await;
+    let kept = scene.caught("for the phone alone").await;
+    let author = scene.a.engine.me().keys.noise;
+    // As it is, and under the other device's own key.
+    let mut renamed = kept.clone();
+    renamed[2..34].copy_from_slice(author.as_bytes());
+    for envelope in [kept, renamed] {
+        let blob = scene.relay.deliver(author, envelope);
+        until("it is acknowledged", async || {
+            scene.relay.acknowledged().contains(&blob)
+        })
+        .await;
+    }
+    assert_eq!(scene.a.shown().await, Vec::<String>::new());
+    assert_eq!(scene.a.issues("unreadable.malformed").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_replayed_after_59_or_61_days_is_not_shown_again() {
+    let scene = Scene::new().await;
+    let second = scene.caught("second").await;
+    scene.deliver(second.clone()).await;
+    scene.b.until_shown(&["first", "second"]).await;
+    scene.b.clock.advance(59 * DAY_MS);
+    scene.b.engine.wake();
+    scene.deliver(second.clone()).await;
+    assert_eq!(scene.b.issues("unreadable.expired").await, 0);
+    scene.b.clock.advance(2 * DAY_MS);
+    scene.b.engine.wake();
+    scene.deliver(second).await;
+    // A jump of the clock may begin a new session, to which it is delivered once more.
+    assert!(scene.b.issues("unreadable.expired").await >= 1);
+    scene.b.until_shown(&["first", "second"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invented_ack_costs_that_message_and_no_other() {
+    let scene = Scene::new().await;
+    scene.relay.answer_with(Answer::AckAndDrop);
+    let before = scene.relay.pushed().len();
+    scene.a.engine.send_text("dropped").await.unwrap();
+    until("it is pushed", async || scene.relay.pushed().len() > before).await;
+    until("the outbox is empty", async || {
+        scene.a.engine.outbox_copies().await.unwrap() == 0
+    })
+    .await;
+    // An Ack too many confirms nothing that wasn't pushed.
+    scene.relay.answer_with(Answer::TwoAcks);
+    scene.a.engine.send_text("twice").await.unwrap();
+    scene.b.until_shown(&["first", "twice"]).await;
+    scene.relay.answer_with(Answer::HangUp);
+    scene.a.engine.send_text("last").await.unwrap();
+    scene.relay.answer_with(Answer::Refuse(Refusal::InboxFull));
+    scene.a.engine.reconnect();
+    scene.relay.answer_with(Answer::Ack);
+    // The clock stands, so only this ends a delay.
+    until("the rest arrives", async || {
+        scene.a.engine.reconnect();
+        scene.b.shown().await.len() == 3
+    })
+    .await;
+    scene.b.until_shown(&["first", "twice", "last"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invented_newer_versions_are_held_in_bounds_and_said() {
+    let scene = Scene::new().await;
+    let kept = scene.caught("second").await;
+    let reader = scene.b.engine.me().keys.noise;
+    let mut blobs = Vec::new();
+    for number in 0..101_u8 {
+        let mut newer = kept.clone();
+        newer[VERSION_AT] = 9;
+        newer[40] = number;
+        blobs.push(scene.relay.deliver(reader, newer));
+    }
+    until("the oldest gives way", async || {
+        scene.relay.acknowledged().contains(&blobs[0])
+    })
+    .await;
+    let taken = scene.relay.acknowledged();
+    assert!(blobs[1..].iter().all(|blob| !taken.contains(blob)));
+    assert_eq!(scene.b.issues("unreadable.droppedWhileHeld").await, 1);
+    assert_eq!(scene.b.issues("heldForUpgrade").await, 1);
+    // What this device can read passes them.
+    scene.deliver(kept).await;
+    scene.b.until_shown(&["first", "second"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn wrong_frames_and_great_lengths_cost_a_session_and_no_message() {
+    let scene = Scene::new().await;
+    let reader = scene.b.engine.me().keys.noise;
+    for text in ["second", "third"] {
+        let sessions = scene.relay.sessions();
+        if text == "second" {
+            scene.relay.send_wrong_frames(reader);
+        } else {
+            scene.relay.send_garbage(reader);
+        }
+        until("the device comes again", async || {
+            scene.b.engine.reconnect();
+            scene.relay.sessions() > sessions
+        })
+        .await;
+        scene.a.engine.send_text(text).await.unwrap();
+    }
+    scene.b.until_shown(&["first", "second", "third"]).await;
+}
