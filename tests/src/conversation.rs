@@ -71,6 +71,8 @@ struct Speaker {
     /// What the other one sent and this one showed.
     account: DeliveryAccount,
     last_shown: Instant,
+    /// When the running program said that it is connected: then it also takes signals.
+    connected: Option<Instant>,
 }
 
 /// The relay, the two devices and what is still to come.
@@ -216,11 +218,7 @@ impl<'a> Conversation<'a> {
 
     fn is_over(&self) -> bool {
         let all_shown = self.shown() >= self.total() && self.kills.is_empty();
-        all_shown
-            && self
-                .speakers
-                .iter()
-                .all(|speaker| speaker.last_shown.elapsed() > QUIET)
+        all_shown && self.speakers.iter().all(|speaker| speaker.is_quiet())
     }
 
     fn kill_when_due(&mut self) -> anyhow::Result<()> {
@@ -283,7 +281,14 @@ impl Speaker {
             position: 0,
             account,
             last_shown: Instant::now(),
+            connected: None,
         })
+    }
+
+    /// Whether the program runs and nothing more comes.
+    fn is_quiet(&self) -> bool {
+        let is_up = self.connected.is_some_and(|at| at.elapsed() > QUIET);
+        is_up && self.last_shown.elapsed() > QUIET
     }
 
     /// Takes in what the device has said.
@@ -303,6 +308,9 @@ impl Speaker {
     }
 
     fn take_in(&mut self, object: &Value) -> anyhow::Result<()> {
+        if object["type"] == "connection" && object["state"] == "connected" {
+            self.connected = Some(Instant::now());
+        }
         if object["type"] == "queued" {
             self.queued += 1;
         }
@@ -355,6 +363,7 @@ impl Speaker {
         self.typed = stored.len();
         self.queued = stored.len();
         self.tail = start_tail(&self.device, self.position)?;
+        self.connected = None;
         Ok((typed, stored.len()))
     }
 
