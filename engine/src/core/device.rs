@@ -294,6 +294,9 @@ impl Device {
         if self.has_handler {
             self.inbox.handle_wakeup(now_ms, &mut self.step);
         }
+        if let Some(at) = self.runs.take_held(now_ms) {
+            inbox::acknowledge(at, &mut self.step);
+        }
         self.fire_membership_timer(now_ms, rng);
         let is_sweep_due = now_ms >= self.next_sweep_ms
             || self.next_sweep_ms.saturating_sub(now_ms) > timing::SWEEP_INTERVAL_MS;
@@ -367,6 +370,7 @@ impl Device {
             self.outbox.next_wakeup(|to| self.holds_sync(to)),
             self.inbox.next_wakeup().filter(|_| self.has_handler),
             membership,
+            self.runs.next_wakeup(),
             Some(self.next_sweep_ms),
         ]
         .into_iter()

@@ -12,6 +12,9 @@ use std::fmt;
 
 use rand_core::{CryptoRng, RngCore};
 
+use super::inbox::BlobRef;
+use super::timing;
+
 /// Begins the body that a device sends to itself. No message of the app begins so: the bytes
 /// name a field that the format doesn't have.
 const BODY_LABEL: &[u8] = b"\xff\xff\xff\xff\xffsealpost run v1";
@@ -66,6 +69,10 @@ pub(super) struct OwnRuns {
     known: BTreeSet<RunMarker>,
     /// Whether the marker is to be sent.
     is_due: bool,
+    /// The sequence number that the marker was sent under last.
+    last_sent: Option<u64>,
+    /// The own marker that came back, and when it is acknowledged.
+    held: Option<(BlobRef, u64)>,
 }
 
 impl OwnRuns {
@@ -75,6 +82,8 @@ impl OwnRuns {
             current: Some(current),
             known,
             is_due: false,
+            last_sent: None,
+            held: None,
         }
     }
 
@@ -86,6 +95,34 @@ impl OwnRuns {
     /// The marker to send now, once each time it is wanted.
     pub(super) fn take_due(&mut self) -> Option<RunMarker> {
         std::mem::take(&mut self.is_due).then_some(self.current)?
+    }
+
+    /// The marker was sent under this number.
+    pub(super) const fn sent(&mut self, sequence: u64) {
+        self.last_sent = Some(sequence);
+    }
+
+    /// Takes an own marker that came back; returns the blob that can be acknowledged now. The
+    /// one that was sent last is kept for a while, so that a copy gets it, too.
+    pub(super) fn hold(&mut self, at: BlobRef, sequence: u64, now_ms: u64) -> Option<BlobRef> {
+        if self.last_sent != Some(sequence) {
+            return Some(at);
+        }
+        let until_ms = now_ms.saturating_add(timing::MARKER_HOLD_MS);
+        self.held
+            .replace((at, until_ms))
+            .map(|(earlier, _)| earlier)
+    }
+
+    /// The kept marker, once its time is over.
+    pub(super) fn take_held(&mut self, now_ms: u64) -> Option<BlobRef> {
+        let (at, _) = self.held.take_if(|(_, until_ms)| *until_ms <= now_ms)?;
+        Some(at)
+    }
+
+    /// When the kept marker is acknowledged.
+    pub(super) fn next_wakeup(&self) -> Option<u64> {
+        self.held.map(|(_, until_ms)| until_ms)
     }
 
     /// Whether a marker is one of this store's own. One that isn't is known from then on, and

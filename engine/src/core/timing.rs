@@ -20,6 +20,10 @@ pub const VERSION_RETRY_MS: u64 = 300_000;
 /// it: a newcomer whose inbox is full mustn't hold up a group.
 pub const FIRST_COPY_REFUSALS_MAX: u32 = 4;
 
+/// How long the marker of this run stays unacknowledged: whoever else is connected under the
+/// same key reads it meanwhile, and the relay deletes it at the first acknowledgement.
+pub const MARKER_HOLD_MS: u64 = 5_000;
+
 /// How often expired entries, dedup rows and held blobs are looked for.
 pub const SWEEP_INTERVAL_MS: u64 = 3_600_000;
 

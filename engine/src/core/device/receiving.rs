@@ -169,7 +169,11 @@ impl Device {
     /// A message of one's own comes from this device or from a copy of it, and says which.
     fn receive_own(&mut self, at: BlobRef, opened: &OpenedEnvelope, now_ms: u64) {
         match RunMarker::of_body(&opened.body) {
-            Some(marker) if self.runs.meet(marker) => acknowledge(at, &mut self.step),
+            Some(marker) if self.runs.meet(marker) => {
+                if let Some(at) = self.runs.hold(at, opened.sequence, now_ms) {
+                    acknowledge(at, &mut self.step);
+                }
+            }
             Some(_) => reject(at, DeliveryIssue::DeviceCopied, now_ms, &mut self.step),
             None => reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step),
         }

@@ -158,6 +158,7 @@ impl Device {
             body: &marker.to_body(),
         };
         if let Ok(envelope) = seal(&sealing, rng) {
+            self.runs.sent(sequence);
             self.step.effects.push(Effect::Push(Push {
                 id: PushId::UNTRACKED,
                 recipient: self.keys.noise,

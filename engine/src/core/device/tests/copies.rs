@@ -8,6 +8,7 @@ use crate::core::issue::DeliveryIssue;
 use crate::core::rig::{Post, Rig, acknowledged, issues, pushes};
 use crate::core::run_marker::RunMarker;
 use crate::core::step::{Effect, PushId, PushOutcome};
+use crate::core::timing::MARKER_HOLD_MS;
 
 fn from_peer(post: &mut Post, sequence: u64, timestamp_ms: u64, body: &[u8]) -> Vec<u8> {
     let author = post.rigs[0].store.secrets.clone();
@@ -133,7 +134,13 @@ fn a_device_knows_its_own_marker_and_is_told_of_a_strange_one() {
     let own = marker_of(rig, 2);
     let effects = rig.receive(&own);
     assert!(issues(&effects).is_empty());
-    assert_eq!(acknowledged(&effects).len(), 1);
+    assert!(
+        acknowledged(&effects).is_empty(),
+        "a copy is to get it, too"
+    );
+    assert_eq!(acknowledged(&rig.advance(MARKER_HOLD_MS)).len(), 1);
+    let effects = rig.receive(&own);
+    assert!(issues(&effects).is_empty());
     let effects = rig.receive(&of_copy);
     assert_eq!(issues(&effects), [DeliveryIssue::DeviceCopied]);
     assert_eq!(rig.store.issues, [DeliveryIssue::DeviceCopied]);
