@@ -6,7 +6,7 @@ use sealpost_engine::core::status::Status;
 use sealpost_engine::core::step::PushOutcome;
 use sealpost_protocol::frame::Refusal;
 use sealpost_protocol::key::NoisePublic;
-use sealpost_protocol::limit::REPLAY_WINDOW_MS;
+use sealpost_protocol::limit::{HANDLER_ATTEMPTS_MAX, REPLAY_WINDOW_MS};
 use sealpost_protocol::message_id::MessageId;
 use sealpost_relay::store::BlobId;
 use sha2::{Digest as _, Sha256};
@@ -248,8 +248,16 @@ impl World {
         };
         let sent = self.model.sent.get(&run.message.id);
         let is_poison = sent.is_some_and(|sent| sent.poison.contains(&index));
-        // Of five attempts in a row not all may fail by chance.
-        let fails = is_poison || (self.hits(self.faults.fail_handler) && self.now_ms % 2 == 0);
+        let mut fails = is_poison;
+        if !is_poison && self.hits(self.faults.fail_handler) {
+            // Of five attempts not all may fail by chance.
+            let failures = self.nodes[index]
+                .chance_failures
+                .entry(run.message.id)
+                .or_default();
+            *failures += 1;
+            fails = *failures < HANDLER_ATTEMPTS_MAX;
+        }
         let has_failed = fails && !self.is(Mutation::HandlerFailureIgnored);
         let outcome = if has_failed {
             Err(HandlerError::new("failed"))

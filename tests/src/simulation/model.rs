@@ -258,7 +258,10 @@ impl Model {
         for ((id, reader), fate) in &mut self.fates {
             let sent = &self.sent[id];
             if *reader == device && !shown.decided.contains(id) {
-                fate.is_excused |= fate.is_shown || fate.has_given_up || fate.is_reported;
+                let was_decided = fate.is_shown || fate.has_given_up || fate.is_reported;
+                fate.is_excused |= was_decided;
+                // A second copy may still come, and the store of then doesn't know it.
+                fate.may_be_late |= was_decided;
                 fate.is_shown = false;
                 fate.has_given_up = false;
             }

@@ -7,6 +7,7 @@ use sealpost_engine::core::device::{Device, Settings};
 use sealpost_engine::core::message::Message;
 use sealpost_engine::core::step::{HandlerRun, Push, SessionId};
 use sealpost_protocol::key::NoisePublic;
+use sealpost_protocol::message_id::MessageId;
 use sealpost_relay::store::BlobId;
 
 use super::disk::Disk;
@@ -48,6 +49,8 @@ pub(super) struct Node {
     pub(super) overtaken: BTreeSet<u64>,
     pub(super) in_flight: Vec<Push>,
     pub(super) runs: Vec<Run>,
+    /// How often the handler failed at a message by chance.
+    pub(super) chance_failures: BTreeMap<MessageId, u32>,
     pub(super) backup: Option<Backup>,
     /// The clock at each `send` since the backup, for a mutation.
     pub(super) sent_at_ms: VecDeque<u64>,
@@ -74,6 +77,7 @@ impl Node {
             overtaken: BTreeSet::new(),
             in_flight: Vec::new(),
             runs: Vec::new(),
+            chance_failures: BTreeMap::new(),
             backup: None,
             sent_at_ms: VecDeque::new(),
             reused_ms: VecDeque::new(),
