@@ -1,6 +1,6 @@
 //! One history: devices, the relay, the network between them, and what each step must do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore as _, SeedableRng as _};
@@ -346,10 +346,15 @@ impl World {
     fn judge(&mut self, index: usize, step: &Step) -> Verdict {
         let clock_ms = self.clock(index);
         let mut reported = [0_i32; 2];
+        let mut finished = BTreeSet::new();
         for change in &step.changes {
             match change {
                 Change::MessageStored(row) if !row.own => {
                     self.model.judge_shown(row.id, index, &row.body)?;
+                }
+                // Its age was judged when it came; the handler may have taken weeks.
+                Change::MessageHandled { id, .. } => {
+                    finished.insert(*id);
                 }
                 Change::IssueAdded { issue, .. } => {
                     self.model.judge_issue(issue, index, clock_ms)?;
@@ -373,7 +378,9 @@ impl World {
                 .taken
                 .get(blob)
                 .ok_or("a blob is acknowledged that was never delivered")?;
-            match self.model.judge_acknowledged(known, version, clock_ms)? {
+            let is_finished = known.id.is_some_and(|id| finished.contains(&id));
+            let read_ms = if is_finished { 0 } else { clock_ms };
+            match self.model.judge_acknowledged(known, version, read_ms)? {
                 Some(Unreadable::Expired) => reported[0] -= 1,
                 Some(_) => reported[1] -= 1,
                 None => {}
@@ -510,7 +517,7 @@ impl World {
             body.resize(self.plan.relay.body_bytes_max + 1_000, b'.');
         }
         let is_malformed = !is_large && self.hits(10);
-        let mut poison = std::collections::BTreeSet::new();
+        let mut poison = BTreeSet::new();
         for reader in 0..self.nodes.len() {
             if reader != index && self.hits(30) {
                 poison.insert(reader);
