@@ -234,9 +234,11 @@ mod tests {
 
     async fn ask(stream: &mut TcpStream) -> String {
         let request = b"GET /healthz HTTP/1.1\r\nHost: relay\r\nConnection: close\r\n\r\n";
-        stream.write_all(request).await.unwrap();
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).await.unwrap();
+        // A connection whose time is over may end in any way.
+        if stream.write_all(request).await.is_ok() {
+            let _ = stream.read_to_string(&mut answer).await;
+        }
         answer
     }
 
@@ -256,8 +258,16 @@ mod tests {
             stream.write_all(said.as_bytes()).await.unwrap();
             crowd.push(stream);
         }
-        let mut late = connect(port).await;
-        assert!(ask(&mut late).await.starts_with("HTTP/1.1 200 "));
+        // Nobody leaves of themselves. On a busy machine one who comes late may be too slow
+        // for the deadline, too, and asks again.
+        let served = async {
+            while !ask(&mut connect(port).await)
+                .await
+                .starts_with("HTTP/1.1 200 ")
+            {}
+        };
+        let served = tokio::time::timeout(Duration::from_secs(30), served).await;
+        assert!(served.is_ok(), "the places stay taken");
         for mut stream in crowd {
             // However it ends, it ends.
             let _ = stream.read_to_end(&mut Vec::new()).await;

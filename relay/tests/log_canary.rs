@@ -58,6 +58,10 @@ struct Secrets {
 /// The shortest part of a key that would tell devices apart.
 const PART_BYTES: usize = 4;
 
+/// Bytes of a key that are looked for in base64. Fewer letters than these eight make would
+/// now and then stand in a log by chance.
+const LETTERS_BYTES: usize = 6;
+
 impl Secrets {
     fn add_bytes(&mut self, bytes: &[u8]) {
         self.bytes.push(bytes.to_vec());
@@ -82,31 +86,29 @@ impl Secrets {
         if let Some(number) = self.numbers.iter().find(|number| numbers.contains(number)) {
             return Some(number.to_string());
         }
-        let parts = self
-            .bytes
-            .iter()
-            .flat_map(|bytes| bytes.windows(PART_BYTES));
-        parts
-            .flat_map(|part| forms_of(part).into_iter().zip([&lower, &lower, text]))
-            .find(|(form, text)| text.contains(form.as_str()))
-            .map(|(form, _)| form)
+        self.bytes.iter().find_map(|bytes| {
+            let parts = bytes.windows(PART_BYTES).flat_map(forms_of);
+            let found = parts.into_iter().find(|form| lower.contains(form));
+            let mut groups = bytes.windows(LETTERS_BYTES).map(letters_of);
+            found.or_else(|| groups.find(|letters| text.contains(letters)))
+        })
     }
 }
 
-/// Four bytes in hex and as a list of numbers, and three of them in base64, which needs no
-/// more for four letters.
-fn forms_of(part: &[u8]) -> [String; 3] {
+/// A part in hex and as a list of numbers.
+fn forms_of(part: &[u8]) -> [String; 2] {
     let list: Vec<String> = part.iter().map(u8::to_string).collect();
-    let letters: String = base64_letters(part);
-    [hex::encode(part), list.join(", "), letters]
+    [hex::encode(part), list.join(", ")]
 }
 
-/// The five letters that 30 of the 32 bits make; both alphabets agree on most of them.
-fn base64_letters(part: &[u8]) -> String {
+/// The eight letters of base64 that six bytes make; both alphabets agree on most of them.
+fn letters_of(part: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let bits = u32::from_be_bytes(part.try_into().unwrap());
-    let letter = |place: u32| ALPHABET[(bits >> (26 - 6 * place) & 63) as usize];
-    (0..5).map(|place| char::from(letter(place))).collect()
+    let bits = part
+        .iter()
+        .fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
+    let letter = |place: u32| ALPHABET[(bits >> (42 - 6 * place) & 63) as usize];
+    (0..8).map(|place| char::from(letter(place))).collect()
 }
 
 /// The numbers that stand in a text by themselves. Times of day and counters of connections
@@ -231,8 +233,8 @@ async fn start(folder: &Path, key: NoiseSecret) -> Result<Relay, StartError> {
         dev_mode: true,
         ..Config::default()
     };
-    config.sessions.handshake = Duration::from_millis(500);
-    config.sessions.push_session = Duration::from_millis(1_500);
+    config.sessions.handshake = Duration::from_millis(1_500);
+    config.sessions.push_session = Duration::from_secs(4);
     config.store.disk_free_bytes_min = 0;
     Relay::start(config, key, Arc::new(SystemClock)).await
 }

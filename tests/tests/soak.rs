@@ -13,5 +13,5 @@ fn a_relay_under_load_survives_every_kill() {
     };
     let tally = run(&plan, &mut |line| println!("{line}")).unwrap();
     assert!(tally.is_exact(), "{tally}");
-    assert!(tally.acknowledged > 500, "{tally}");
+    assert!(tally.acknowledged > 50, "{tally}");
 }

@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use rand_core::{OsRng, RngCore};
@@ -14,6 +16,7 @@ use sealpost_relay::key_file;
 
 use crate::client::{Said, Session, device, envelope, number_of};
 use crate::program::{Running, run_command};
+use crate::test_relay::wait_until;
 
 const ROUNDS: u64 = 8;
 const SENDERS: u64 = 4;
@@ -67,15 +70,29 @@ async fn no_acknowledged_blob_is_lost_when_the_relay_is_killed() {
 async fn run_and_kill(folder: &Path, round: u64, dice: &mut Dice, ledger: &mut Ledger) {
     let mut running = start(folder);
     let key = relay_key(folder);
+    let answered = Arc::new(AtomicUsize::new(0));
     let senders: Vec<_> = (0..SENDERS)
         .map(|sender| {
             let first = (round * SENDERS + sender) * NUMBERS_PER_SENDER;
             let dice = Dice::new(dice.next());
-            tokio::spawn(push_until_killed(running.push_port, key, first, dice))
+            let answered = Arc::clone(&answered);
+            tokio::spawn(push_until_killed(
+                running.push_port,
+                key,
+                first,
+                dice,
+                answered,
+            ))
         })
         .collect();
     let taker = tokio::spawn(take_until_killed(running.receive_port, key));
-    tokio::time::sleep(Duration::from_millis(100 + dice.next() % 300)).await;
+    // A slow disk gets as far as a fast one, only later.
+    let enough = ACKNOWLEDGED_PER_ROUND_MIN + dice.next() as usize % ACKNOWLEDGED_PER_ROUND_MIN;
+    wait_until("enough is acknowledged", || {
+        answered.load(Relaxed) >= enough
+    })
+    .await;
+    tokio::time::sleep(Duration::from_millis(dice.next() % 300)).await;
     running.child.kill().unwrap();
     running.child.wait().unwrap();
     for sender in senders {
@@ -109,6 +126,7 @@ async fn push_until_killed(
     key: NoisePublic,
     first: u64,
     mut dice: Dice,
+    counter: Arc<AtomicUsize>,
 ) -> (Numbers, Numbers) {
     let (mut acknowledged, mut sent) = (Numbers::new(), Numbers::new());
     let Ok(mut session) = Session::push_to(port, key).await else {
@@ -136,6 +154,7 @@ async fn push_until_killed(
         }
         let to = recipient_of(answered);
         acknowledged.entry(to).or_default().insert(answered);
+        counter.fetch_add(1, Relaxed);
     }
     (acknowledged, sent)
 }

@@ -14,7 +14,7 @@ use crate::test_relay::{TestRelay, wait_until};
 
 /// A deadline that ends within a test, and long enough for an honest handshake on a machine
 /// that is busy.
-const SHORT: Duration = Duration::from_secs(1);
+const SHORT: Duration = Duration::from_secs(2);
 
 /// Hostile clients of each kind.
 const CROWD: usize = 40;
