@@ -32,6 +32,8 @@ pub struct Relay {
     door: Arc<NativeDoor>,
     store: Arc<dyn InboxStore>,
     stop: CancellationToken,
+    /// Cancelled when the store writes no more.
+    ended: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -96,7 +98,7 @@ impl Relay {
         let ports = listeners.ports()?;
         let public_key = key.public();
         let store = open_store(&config).await?;
-        let commits = store.metrics();
+        let (commits, ended) = (store.metrics(), store.ended());
         let store: Arc<dyn InboxStore> = Arc::new(store);
         let started_at_ms = clock.now_ms();
         let door = NativeDoor::new(key, Arc::clone(&store), Arc::clone(&clock), config.sessions);
@@ -134,6 +136,7 @@ impl Relay {
             door,
             store,
             stop,
+            ended,
             tasks,
         })
     }
@@ -159,6 +162,12 @@ impl Relay {
             inboxes: sums.inboxes,
             first_expiry_ms: sums.first_expiry_ms,
         }
+    }
+
+    /// Resolves when this relay can store nothing any more, for a reason that isn't a full disk
+    /// and doesn't pass. Whoever runs it should stop it then and start another.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.ended.clone().cancelled_owned()
     }
 
     /// The address to give to devices, if they reach this machine as `host`.
@@ -270,5 +279,35 @@ async fn sweep(door: Arc<NativeDoor>) {
     loop {
         tokio::time::sleep(SWEEP_INTERVAL).await;
         door.sweep();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SystemClock;
+
+    #[tokio::test]
+    async fn a_relay_whose_store_writes_no_more_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let anywhere = "127.0.0.1:0".parse().unwrap();
+        let config = Config {
+            listen_receive: anywhere,
+            listen_push: anywhere,
+            listen_health: None,
+            store_path: folder.path().join("inbox.db"),
+            ..Config::default()
+        };
+        let key = NoiseSecret::from_bytes([7; 32]);
+        let relay = Relay::start(config, key, Arc::new(SystemClock));
+        let relay = relay.await.unwrap();
+        let mut ended = Box::pin(relay.ended());
+        let now = std::future::poll_fn(|context| {
+            std::task::Poll::Ready(ended.as_mut().poll(context).is_ready())
+        });
+        assert!(!now.await, "a running relay has not ended");
+        relay.store.close().await.unwrap();
+        ended.await;
+        relay.stop().await;
     }
 }

@@ -37,7 +37,7 @@ pub(crate) struct Place {
     /// Read no configuration file, only the environment
     #[arg(long, conflicts_with = "config")]
     pub(crate) no_config: bool,
-    /// Folder for the key and the data, where the configuration doesn't name their files
+    /// Folder for the key and the data, where the configuration doesn't name both files
     #[arg(long, value_name = "FOLDER")]
     pub(crate) data_dir: Option<PathBuf>,
 }

@@ -80,6 +80,24 @@ impl Explanation {
         )
     }
 
+    pub(crate) fn data_folder_is_of_no_use() -> Self {
+        Self::new(
+            "The folder of --data-dir is not used, so nothing was done.",
+            "the configuration names the key file and the store already.",
+            "leave --data-dir out, or change relay.keypair_path and store.sqlite_path in the \
+             configuration file or their variables in the environment.",
+        )
+    }
+
+    pub(crate) fn ended() -> Self {
+        Self::new(
+            "The relay has stopped.",
+            "its store has ended by itself and takes no more pushes.",
+            "start it again: what was acknowledged is kept. Its log may say more; report what it \
+             says.",
+        )
+    }
+
     pub(crate) fn config_file(path: &Path, error: &io::Error) -> Self {
         Self::new(
             format!(

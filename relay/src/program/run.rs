@@ -64,7 +64,24 @@ async fn serve(setup: &Setup) -> Result<(), Explanation> {
         relay.stop().await;
         return Err(error);
     }
-    stop.await;
+    let ended = relay.ended();
+    run_until(relay, stop, ended).await
+}
+
+/// Stops the relay when somebody asks for it, or when it has `ended`: a process that lives on
+/// with a relay that can't store would be restarted by nobody.
+async fn run_until(
+    relay: Relay,
+    stop: impl Future<Output = ()>,
+    ended: impl Future<Output = ()>,
+) -> Result<(), Explanation> {
+    tokio::select! {
+        () = stop => {}
+        () = ended => {
+            relay.stop().await;
+            return Err(Explanation::ended());
+        }
+    }
     let at_once = stop_signal().map_err(|error| Explanation::runtime(&error))?;
     // Whoever read the first lines may be gone by now, which is no reason not to stop in order.
     let _ = print("Stopping; press Ctrl+C again to stop at once.");
@@ -166,10 +183,37 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
 
 #[cfg(test)]
 mod tests {
+    use std::future::{pending, ready};
     use std::sync::mpsc;
     use std::time::Duration;
 
+    use sealpost_protocol::key::NoiseSecret;
+
     use super::*;
+
+    /// Both ways to the end, and whether that was the plan.
+    #[tokio::test]
+    async fn a_relay_that_ends_by_itself_is_stopped_and_that_is_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let anywhere = "127.0.0.1:0".parse().unwrap();
+        let config = Config {
+            listen_receive: anywhere,
+            listen_push: anywhere,
+            listen_health: None,
+            store_path: folder.path().join("inbox.db"),
+            ..Config::default()
+        };
+        let start = || {
+            let key = NoiseSecret::from_bytes([7; 32]);
+            Relay::start(config.clone(), key, Arc::new(SystemClock))
+        };
+        let relay = start().await.unwrap();
+        let explanation = run_until(relay, pending(), ready(())).await.unwrap_err();
+        assert!(explanation.to_string().contains("has ended by itself"));
+        // The store is free again, so the first one has let go of it.
+        let relay = start().await.unwrap();
+        run_until(relay, ready(()), pending()).await.unwrap();
+    }
 
     #[test]
     fn a_hanging_disk_does_not_keep_the_program() {

@@ -62,6 +62,10 @@ impl Setup {
             supplied_key,
         } = settings;
         if store_path_is_set && let Some(key_path) = key_path {
+            // Whoever names a folder to get away from a damaged store must not get that store.
+            if place.data_dir.is_some() {
+                return Err(Explanation::data_folder_is_of_no_use());
+            }
             return Ok(Self {
                 config,
                 config_path,

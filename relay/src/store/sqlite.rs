@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use bytes::Bytes;
 use sealpost_protocol::key::NoisePublic;
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 
 use super::disk::DiskFloor;
 use super::inbox_table::{InboxTable, Put};
@@ -38,6 +39,7 @@ pub struct SqliteStore {
     readers: Readers,
     metrics: Arc<StoreMetrics>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    ended: CancellationToken,
 }
 
 impl SqliteStore {
@@ -72,9 +74,15 @@ impl SqliteStore {
             is_failing: false,
             _lock: lock,
         };
+        let ended = CancellationToken::new();
+        let end = ended.clone().drop_guard();
         let thread = thread::Builder::new()
             .name("relay-writer".to_owned())
-            .spawn(move || writer.run())
+            .spawn(move || {
+                // Dropped by a panic too.
+                let _end = end;
+                writer.run();
+            })
             .map_err(|error| StoreOpenError::Thread(error.kind()))?;
         let thread = Mutex::new(Some(thread));
         Ok(Self {
@@ -84,12 +92,18 @@ impl SqliteStore {
             readers,
             metrics,
             thread,
+            ended,
         })
     }
 
     /// What was counted so far, and will be.
     pub(crate) fn metrics(&self) -> Arc<StoreMetrics> {
         Arc::clone(&self.metrics)
+    }
+
+    /// Is cancelled when the writer has ended, however that came.
+    pub(crate) fn ended(&self) -> CancellationToken {
+        self.ended.clone()
     }
 
     /// A store whose thread has ended, however that came, reads and never writes again.

@@ -167,6 +167,36 @@ fn a_data_folder_that_cannot_be_written_is_explained() {
     );
 }
 
+/// Whoever restores a backup into another folder must not get the old store with the key and
+/// the paths of its configuration.
+#[test]
+fn a_data_folder_that_would_change_nothing_is_refused() {
+    let folder = folder();
+    let paths = [
+        ("TRUESEAL_RELAY_KEYPAIR_PATH", "data/keypair.hex"),
+        ("TRUESEAL_RELAY_STORE_SQLITE_PATH", "data/inbox.db"),
+    ];
+    let arguments: [&[&str]; 6] = [
+        &["run"],
+        &["pubkey"],
+        &["address", "--host", "relay.example"],
+        &["check-config"],
+        &["health"],
+        &["backup", "copy.db"],
+    ];
+    for arguments in arguments {
+        let mut both = command(folder.path());
+        both.args(arguments).args(["--data-dir", "restored"]);
+        let error = fail(both.envs(paths).output().unwrap());
+        assert!(error.contains("--data-dir is not used"), "{error}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let mut one = command(folder.path());
+    one.args(["check-config", "--data-dir", "restored"]);
+    let printed = succeed(one.envs([paths[0]]).output().unwrap());
+    assert!(printed.contains("restored/inbox.db"), "{printed}");
+}
+
 #[test]
 fn a_second_relay_on_the_same_data_is_explained() {
     let folder = folder();
