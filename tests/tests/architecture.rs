@@ -418,15 +418,15 @@ fn code_of(file: &Path) -> String {
     strip(&std::fs::read_to_string(file).expect("source files are text"))
 }
 
-/// Whether the file holds nothing but tests: it stands in a crate's folder for them, or in
-/// one of the modules that are called so.
+/// Whether the file holds nothing but tests or measurements, which may use what tests may: it
+/// stands in a crate's folder for them, or in one of the modules that are called so.
 fn is_test(file: &Path) -> bool {
     let below = file.strip_prefix(workspace_folder()).unwrap_or(file);
     below
         .with_extension("")
         .iter()
         .skip(1)
-        .any(|part| part == "tests")
+        .any(|part| part == "tests" || part == "benches")
 }
 
 /// The modules that a file declares for tests only, as paths without an ending.
