@@ -5,6 +5,11 @@
 //! session in the former; what AWS-LC allocates for a key it wipes before it frees it. BLAKE2s
 //! is the one that comes with `snow`. Nothing here draws randomness through AWS-LC.
 //!
+//! Not wiped: what `snow` keeps beside the primitives during a handshake and drops as it is. That
+//! is the chaining key, of which both transport keys are made, the handshake hash, and copies on
+//! the stack of agreed secrets and of cipher keys. The long-lived and the ephemeral secret and the
+//! keys of a running session are wiped.
+//!
 //! Invariant: a side of a handshake draws its ephemeral key before it starts, and there is
 //! nothing else it could draw.
 

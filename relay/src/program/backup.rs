@@ -68,15 +68,17 @@ fn explain(options: &BackupOptions, store: &std::path::Path, error: BackupError)
              has room.",
             options.file.display()
         ),
-        BackupError::NotReadable(_) => "run this as the user that the relay runs as.".to_owned(),
+        BackupError::NotReadable(_) => {
+            "run this as root or as the user that the relay runs as.".to_owned()
+        }
         BackupError::Damaged => {
             "keep your last backup. Stop the relay and start it again: it tells whether it can \
              still use its store."
                 .to_owned()
         }
         BackupError::Store(_) => {
-            "run this as the user that the relay runs as, with the same release and the same \
-             configuration."
+            "run this as root or as the user that the relay runs as, with the same release and \
+             the same configuration."
                 .to_owned()
         }
     };

@@ -13,7 +13,6 @@ use crate::program::{Running, command, fail, run_command, succeed};
 
 const TO: u8 = 1;
 
-/// The steps of `docs/operating.md`, in their order.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_of_a_working_relay_is_restored_and_delivered() {
     let folder = tempfile::tempdir().unwrap();

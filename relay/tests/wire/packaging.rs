@@ -7,9 +7,20 @@ use sealpost_relay::{Config, Settings};
 
 use crate::program::{Running, command, fail, run_command, succeed};
 
+fn file(name: &str) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    std::fs::read_to_string(root.join(name)).unwrap()
+}
+
 fn packaged(name: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../packaging");
-    std::fs::read_to_string(path.join(name)).unwrap()
+    file(&format!("packaging/{name}"))
+}
+
+/// The commands of the operators' page and of the Containerfile's head, continued lines joined.
+fn written_commands() -> Vec<String> {
+    let head = packaged("Containerfile").replace("\n#", "\n");
+    let text = (file("docs/operating.md") + &head).replace("\\\n", " ");
+    text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 /// `NAME=value` lines of the unit; of a name that stands twice, both values.
@@ -211,4 +222,108 @@ fn development_mode_is_loud() {
             "{output}"
         );
     }
+}
+
+/// Podman's defaults are another format and a shorter wait than the relay's longest.
+#[test]
+fn the_containers_commands_keep_its_health_check_its_store_and_its_life() {
+    let commands = written_commands();
+    let of = |start: &str| -> Vec<&String> {
+        let found = commands.iter().filter(|line| line.starts_with(start));
+        found.collect()
+    };
+    let (builds, runs) = (of("podman build "), of("podman run -d "));
+    assert_eq!((builds.len(), runs.len()), (2, 2), "{commands:?}");
+    for build in builds {
+        assert!(build.contains("--format docker"), "{build}");
+    }
+    for run in runs {
+        assert!(run.contains("--restart on-failure"), "{run}");
+        let (_, rest) = run.split_once("--stop-timeout ").unwrap();
+        let seconds: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+        assert!(seconds > Config::default().shutdown_drain.as_secs() + 2);
+    }
+}
+
+#[test]
+fn no_key_no_store_and_no_build_of_this_machine_gets_into_the_image() {
+    let ignored = file(".containerignore");
+    let ignored: Vec<&str> = ignored.lines().collect();
+    for pattern in [
+        ".git",
+        ".tools",
+        "ui/dist",
+        "**/node_modules",
+        "**/target",
+        "**/*.hex",
+        "**/*.db",
+        "**/*.db-*",
+    ] {
+        assert!(ignored.contains(&pattern), "{pattern}");
+    }
+    assert!(packaged("Containerfile").contains("\nCOPY . .\n"));
+}
+
+/// The page's steps for both deployments, on a store that is damaged and has a log.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_steps_to_restore_a_store_restore_it() {
+    let commands = written_commands();
+    let systemd = commands
+        .iter()
+        .skip_while(|line| *line != "cd /var/lib/sealpost-relay")
+        .skip(1)
+        .take_while(|line| !line.starts_with("systemctl"));
+    let systemd: Vec<&str> = systemd.map(String::as_str).collect();
+    let systemd = systemd.join("\n").replace("/root/inbox-DATE.db", "../copy");
+    let container = commands
+        .iter()
+        .find(|line| line.contains("--entrypoint sh"));
+    let (_, container) = container
+        .unwrap()
+        .split_once("sealpost-relay -ec ")
+        .unwrap();
+    let container = format!("sh -ec {}", container.replace("inbox-DATE.db", "../copy"));
+    for steps in [systemd, container] {
+        assert!(steps.contains("../copy"), "{steps}");
+        let folder = tempfile::tempdir().unwrap();
+        drop(Running::start(&mut run_command(folder.path())));
+        let mut backup = command(folder.path());
+        backup.args(["backup", "--data-dir", "data", "copy"]);
+        succeed(backup.output().unwrap());
+        let data = folder.path().join("data");
+        std::fs::write(data.join("inbox.db"), b"damaged").unwrap();
+        std::fs::write(data.join("inbox.db-wal"), b"its log").unwrap();
+        fail(run_command(folder.path()).output().unwrap());
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-ec", &steps]).current_dir(&data);
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{steps}: {output:?}");
+        drop(Running::start(&mut run_command(folder.path())));
+        let mode = {
+            use std::os::unix::fs::PermissionsExt;
+            let restored = std::fs::metadata(data.join("inbox.db")).unwrap();
+            restored.permissions().mode()
+        };
+        assert_eq!(mode & 0o777, 0o600, "{steps}");
+        assert!(data.join("damaged/inbox.db-wal").exists(), "{steps}");
+    }
+}
+
+/// Neither place lets the relay have another folder, so no step may name one.
+#[test]
+fn backing_up_and_restoring_keep_the_places_of_the_configuration() {
+    let page = file("docs/operating.md");
+    let (_, rest) = page.split_once("## Backup and restore").unwrap();
+    let (section, _) = rest.split_once("\n## ").unwrap();
+    assert!(!section.contains("--data-dir"));
+    let backups: Vec<String> = written_commands()
+        .into_iter()
+        .filter(|line| line.contains("sealpost-relay backup "))
+        .collect();
+    assert_eq!(backups.len(), 2, "{backups:?}");
+    let unit = unit();
+    let (_, config) = unit["ExecStart"][0].split_once("--config ").unwrap();
+    assert!(backups[0].contains(config));
+    assert!(backups[1].starts_with("podman exec relay ") && backups[1].contains("--no-config"));
 }
