@@ -37,7 +37,8 @@ pub struct StoreLimits {
     /// Inboxes that may hold blobs at the same time. A quarter more is kept for devices that
     /// are connected, so that strangers who fill inboxes of nobody don't cut them off.
     pub inboxes_max: u64,
-    /// Bytes that may wait in all inboxes together (amendment 6).
+    /// Bytes that may wait in all inboxes together (amendment 6), and a quarter more for
+    /// devices that are connected.
     pub total_bytes_max: u64,
     /// Bytes that must stay free on the disk (amendment 6).
     pub disk_free_bytes_min: u64,
@@ -56,15 +57,24 @@ impl Default for StoreLimits {
 }
 
 impl StoreLimits {
-    /// How many inboxes there may be for one more to be filled. The share of connected devices
-    /// is bounded too: whoever makes keys can also connect with them, once for each.
+    /// How many inboxes there may be for one more to be filled.
     pub(crate) fn inboxes_max_for(&self, is_watched: bool) -> u64 {
-        if is_watched {
-            self.inboxes_max
-                .saturating_add(self.inboxes_max.div_ceil(4))
-        } else {
-            self.inboxes_max
-        }
+        with_share(self.inboxes_max, is_watched)
+    }
+
+    /// How many bytes there may be with one more blob in an inbox.
+    pub(crate) fn total_bytes_max_for(&self, is_watched: bool) -> u64 {
+        with_share(self.total_bytes_max, is_watched)
+    }
+}
+
+/// The share of connected devices is bounded too: whoever makes keys can also connect with
+/// them, once for each.
+fn with_share(max: u64, is_watched: bool) -> u64 {
+    if is_watched {
+        max.saturating_add(max.div_ceil(4))
+    } else {
+        max
     }
 }
 

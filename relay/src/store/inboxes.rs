@@ -171,7 +171,7 @@ impl Inboxes {
         );
         let is_new = !inbox.is_some_and(Inbox::is_filled);
         let is_watched = inbox.is_some_and(Inbox::is_watched);
-        if charged > self.limits.total_bytes_max
+        if charged > self.limits.total_bytes_max_for(is_watched)
             || (is_new && self.filled >= self.limits.inboxes_max_for(is_watched))
         {
             return Err(PutRefusal::Unavailable);
@@ -555,6 +555,24 @@ mod tests {
         assert_eq!(inboxes.reserve(key(2), 1), refused, "their share ends too");
         inboxes.release(key(1), 1);
         assert_eq!(inboxes.reserve(key(2), 1), Ok(()));
+    }
+
+    #[test]
+    fn strangers_who_use_up_the_bytes_do_not_cut_connected_devices_off() {
+        let mut inboxes = Inboxes::new(StoreLimits {
+            total_bytes_max: 8 * BLOB_OVERHEAD_BYTES,
+            ..StoreLimits::default()
+        });
+        let refused = Err(PutRefusal::Unavailable);
+        for byte in 10..18 {
+            assert_eq!(inboxes.reserve(key(byte), 0), Ok(()));
+        }
+        assert_eq!(inboxes.reserve(key(1), 0), refused);
+        inboxes.watch(key(1), Arc::new(Notify::new()));
+        assert_eq!(inboxes.reserve(key(1), 0), Ok(()));
+        assert_eq!(inboxes.reserve(key(1), 0), Ok(()));
+        assert_eq!(inboxes.reserve(key(1), 0), refused, "their share ends too");
+        assert_eq!(inboxes.reserve(key(10), 0), refused);
     }
 
     #[test]
