@@ -15,6 +15,7 @@ mod backup;
 #[cfg(test)]
 mod conformance;
 mod disk;
+mod free_space;
 mod fresh;
 #[cfg(test)]
 mod hostile;

@@ -8,7 +8,8 @@
 //! - readers of this process can't keep the log from starting over: they finish what they
 //!   read, which is short, and wait until it has;
 //! - another program that keeps a read transaction open can, and then the log ends at
-//!   [`LOG_BYTES_MAX`]: pushes are refused until that program lets go.
+//!   [`LOG_BYTES_MAX`]: pushes are refused until that program lets go. What nobody waits for,
+//!   such as giving space back, stops at [`LOG_BYTES_PRESSING`] already.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -95,19 +96,19 @@ impl Log {
         self.bytes() < self.bytes_max_deletes || self.empty(connection)
     }
 
-    /// Moves it into the file if it is long enough.
-    pub(super) fn keep_short(&self, connection: &Connection) {
+    /// Moves it into the file if it is long enough. False if it should have started over and
+    /// another program keeps it from that.
+    pub(super) fn keep_short(&self, connection: &Connection) -> bool {
         if self.bytes() < LOG_BYTES_DUE {
-            return;
+            return true;
         }
         self.checkpoint(connection, "PASSIVE");
-        if self.bytes() >= LOG_BYTES_PRESSING {
-            self.gate.close(|| {
+        self.bytes() < LOG_BYTES_PRESSING
+            || self.gate.close(|| {
                 with_patience(connection, Duration::ZERO, || {
-                    self.checkpoint(connection, "RESTART");
-                });
-            });
-        }
+                    self.checkpoint(connection, "RESTART")
+                })
+            })
     }
 
     /// Moves all of it into the file and cuts it off; false if another program reads it, or

@@ -18,6 +18,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
 use super::disk::DiskFloor;
+use super::free_space::{self, SLICE_LOG_BYTES};
 use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
 use super::inboxes::{Removed, SharedInboxes};
 use super::log::Log;
@@ -34,17 +35,8 @@ const BATCH_WRITES_MAX: usize = 4_096;
 /// The longest wait for as many puts as the last batch had.
 const GATHER_MAX: Duration = Duration::from_micros(300);
 
-/// Pages given back to the file system at a time, so that a put never waits for long.
-const VACUUM_PAGES: u32 = 128;
-
 /// Slices given back at a time while pushes are refused.
 const SLICES_FOR_ROOM: u32 = 16;
-
-/// Free pages that stay in the file for the next puts.
-const FREE_PAGES_KEPT: u32 = 64;
-
-/// Free pages above which a slice is given back even while puts keep coming.
-const FREE_PAGES_MAX: u32 = 4_096;
 
 /// How often the pause before another look doubles while something keeps the log from being
 /// emptied: up to a minute with the default pace.
@@ -87,13 +79,15 @@ pub(super) enum Order {
 struct Batch {
     inbox: InboxBatch,
     bytes: usize,
-    /// Its deletes have failed before, so a full batch of them isn't urgent.
-    is_retry: bool,
+    /// Deletes that have failed before. They neither fill the batch nor make it urgent, or
+    /// every put would get a commit of its own that repeats them all.
+    retried: usize,
 }
 
 impl Batch {
     /// Deletes to try again after a while.
     fn retry(removed: Vec<Removed>) -> Self {
+        let retried = removed.len();
         let inbox = InboxBatch {
             puts: Vec::new(),
             removed,
@@ -101,7 +95,7 @@ impl Batch {
         Self {
             inbox,
             bytes: 0,
-            is_retry: true,
+            retried,
         }
     }
 
@@ -121,7 +115,7 @@ impl Batch {
 
     /// Whether somebody waits for it.
     fn is_urgent(&self) -> bool {
-        !self.inbox.puts.is_empty() || (self.is_full() && !self.is_retry)
+        !self.inbox.puts.is_empty() || self.is_full()
     }
 
     fn is_full(&self) -> bool {
@@ -129,7 +123,8 @@ impl Batch {
             .inbox
             .puts
             .len()
-            .saturating_add(self.inbox.removed.len());
+            .saturating_add(self.inbox.removed.len())
+            .saturating_sub(self.retried);
         self.bytes >= BATCH_BYTES_MAX || writes >= BATCH_WRITES_MAX
     }
 }
@@ -181,8 +176,9 @@ impl Writer {
                 Collected::Batch(batch) => {
                     puts_last = batch.inbox.puts.len();
                     tidiness = Tidiness::Dirty;
+                    let has_deletes = !batch.inbox.removed.is_empty();
                     pending = self.commit(batch);
-                    self.log.keep_short(&self.connection);
+                    self.tend(has_deletes && pending.is_empty());
                 }
                 Collected::Silence => {
                     tidiness = self.tidy(tidiness);
@@ -270,7 +266,7 @@ impl Writer {
             Ok(applied) => {
                 self.metrics.commit(batch.inbox.puts.len(), begin.elapsed());
                 if !batch.inbox.puts.is_empty() && std::mem::take(&mut self.is_failing) {
-                    tracing::info!("the store takes pushes again");
+                    tracing::info!("writes to the store succeed again");
                 }
                 self.inbox.committed(batch.inbox, applied, &self.shared);
                 Batch::default()
@@ -307,9 +303,6 @@ impl Writer {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let applied = self.inbox.apply(&transaction, &batch.inbox)?;
-        if !batch.inbox.removed.is_empty() && free_pages(&transaction)? > FREE_PAGES_MAX {
-            vacuum(&transaction, VACUUM_PAGES)?;
-        }
         transaction.commit()?;
         Ok(applied)
     }
@@ -317,20 +310,23 @@ impl Writer {
     fn note_failure(&mut self, error: StoreError) {
         self.metrics.failures.add(1);
         if !std::mem::replace(&mut self.is_failing, true) {
-            tracing::warn!(%error, "pushes are refused until the store can be written again");
+            tracing::warn!(%error, "writes to the store fail for now");
+        }
+    }
+
+    /// What is due between two commits, whether it succeeds or not.
+    fn tend(&self, has_freed: bool) {
+        self.log.keep_short(&self.connection);
+        if has_freed && free_space::is_pressing(&self.connection).unwrap_or(false) {
+            self.give_back_slice();
         }
     }
 
     /// Gives a slice of free pages back, and empties the log after the last one: only then the
     /// file gets shorter, and a relay in silence leaves nothing that a crash would have to redo.
     fn tidy(&self, tidiness: Tidiness) -> Tidiness {
-        match self.vacuum_slice() {
-            Ok(true) => return Tidiness::Tidying,
-            Ok(false) => {}
-            Err(error) => {
-                let error = StoreError::from(error);
-                tracing::debug!(%error, "free pages stay for now");
-            }
+        if self.give_back_slice() {
+            return Tidiness::Tidying;
         }
         match tidiness {
             _ if self.log.empty(&self.connection) => Tidiness::Tidy,
@@ -340,40 +336,33 @@ impl Writer {
     }
 
     /// Gives back what can be given back now: silence may not come while pushes are refused,
-    /// and a full disk has room for deletes only once the log is gone. True if there was
-    /// something.
+    /// and a full disk has room for deletes only once the log is gone. True if the log is.
+    /// While another program keeps it, slices would only make it longer.
     fn make_room(&self) -> bool {
-        let is_empty = self.log.empty(&self.connection);
-        let slices = (0..SLICES_FOR_ROOM).take_while(|_| self.vacuum_slice().unwrap_or(false));
-        if slices.count() > 0 {
-            return self.log.empty(&self.connection);
+        if !self.log.empty(&self.connection) {
+            return false;
         }
-        is_empty
+        let slices = (0..SLICES_FOR_ROOM).take_while(|_| {
+            self.log.keep_short(&self.connection)
+                && free_space::give_back_slice(&self.connection).unwrap_or(false)
+        });
+        slices.count() == 0 || self.log.empty(&self.connection)
     }
 
-    /// Gives one slice back; false if there is none.
-    fn vacuum_slice(&self) -> rusqlite::Result<bool> {
-        let spare = free_pages(&self.connection)?.saturating_sub(FREE_PAGES_KEPT);
-        if spare == 0 {
-            return Ok(false);
+    /// Gives one slice back; false if there is none, or no room to do it.
+    fn give_back_slice(&self) -> bool {
+        let has_room = self.log.keep_short(&self.connection)
+            && (self.disk.has_room_for(SLICE_LOG_BYTES, self.log.bytes())
+                || self.log.empty(&self.connection));
+        if !has_room {
+            return false;
         }
-        vacuum(&self.connection, spare.min(VACUUM_PAGES))?;
-        Ok(true)
+        free_space::give_back_slice(&self.connection).unwrap_or_else(|error| {
+            let error = StoreError::from(error);
+            tracing::debug!(%error, "free pages stay for now");
+            false
+        })
     }
-}
-
-fn free_pages(connection: &Connection) -> rusqlite::Result<u32> {
-    connection
-        .prepare_cached("PRAGMA freelist_count")?
-        .query_row([], |row| row.get(0))
-}
-
-/// The pragma frees a page per step, so it has to be stepped to its end.
-fn vacuum(connection: &Connection, pages: u32) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
-    let mut steps = statement.query([])?;
-    while steps.next()?.is_some() {}
-    Ok(())
 }
 
 fn deadline(after: Duration) -> Option<Instant> {
@@ -385,6 +374,9 @@ fn time_until(deadline: Option<Instant>) -> Duration {
         end.saturating_duration_since(Instant::now())
     })
 }
+
+#[cfg(test)]
+mod free_space_tests;
 
 #[cfg(test)]
 mod tests {
@@ -404,7 +396,7 @@ mod tests {
 
     const RECIPIENT: NoisePublic = NoisePublic::from_bytes([1; 32]);
 
-    fn writer(path: &Path) -> (Writer, Sender<Order>) {
+    pub(super) fn writer(path: &Path) -> (Writer, Sender<Order>) {
         let (mut connection, lock) = schema::open(path, false).unwrap();
         let log = Log::new(&mut connection, ReadGate::default()).unwrap();
         let mut inboxes = Inboxes::new(StoreLimits::default());
@@ -428,7 +420,7 @@ mod tests {
         (writer, sender)
     }
 
-    fn put(writer: &Writer, bytes: usize) -> (Write, PutTicket) {
+    pub(super) fn put(writer: &Writer, bytes: usize) -> (Write, PutTicket) {
         put_with(writer, bytes, PutRoom::uncounted())
     }
 
@@ -446,7 +438,7 @@ mod tests {
         (Write::Put(put), ticket)
     }
 
-    fn batch_of(write: Write) -> Batch {
+    pub(super) fn batch_of(write: Write) -> Batch {
         let mut batch = Batch::default();
         batch.add(write);
         batch
@@ -603,6 +595,28 @@ mod tests {
         writer.commit(batch_of(write));
         assert_eq!(ticket.try_outcome(), Some(Ok(())));
         assert!(!writer.is_failing);
+    }
+
+    #[test]
+    fn deletes_that_failed_leave_a_batch_room_for_puts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, orders) = writer(&folder.path().join("inbox.db"));
+        let removed = |id| Removed {
+            recipient: RECIPIENT,
+            id,
+            bytes: 1,
+        };
+        let retry = Batch::retry((0..5_000).map(removed).collect());
+        assert!(!retry.is_urgent());
+        for _ in 0..100 {
+            let (write, _) = put(&writer, 300);
+            orders.send(Order::Write(write)).unwrap();
+        }
+        let Collected::Batch(batch) = writer.collect(retry, 0, Tidiness::Dirty) else {
+            panic!("a batch was expected")
+        };
+        let sizes = (batch.inbox.puts.len(), batch.inbox.removed.len());
+        assert_eq!(sizes, (100, 5_000));
     }
 
     #[test]
