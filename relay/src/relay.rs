@@ -160,7 +160,7 @@ impl Relay {
             blobs: sums.blobs,
             bytes: sums.bytes,
             inboxes: sums.inboxes,
-            first_expiry_ms: sums.first_expiry_ms,
+            first_expiry_ms: self.store.first_expiry_ms(),
         }
     }
 

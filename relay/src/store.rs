@@ -81,8 +81,12 @@ pub trait InboxStore: Send + Sync + 'static {
     /// Deletes a share of what has expired; true if there may be more.
     fn expire(&self, now_ms: u64) -> bool;
 
-    /// What is stored, in numbers.
+    /// What is stored, in numbers. Takes no time, however much that is.
     fn sums(&self) -> Sums;
+
+    /// When the first of the inboxes' oldest blobs expires, in Unix milliseconds. Looks at
+    /// every inbox.
+    fn first_expiry_ms(&self) -> Option<u64>;
 
     /// Reads something small, to show that the store answers, and tells whether it can write.
     fn check(&self) -> StoreFuture<'_, ()>;

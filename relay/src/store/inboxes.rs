@@ -56,8 +56,6 @@ pub struct Sums {
     pub bytes: u64,
     /// Inboxes in which something waits or is about to.
     pub inboxes: u64,
-    /// When the first of the inboxes' oldest blobs expires, in Unix milliseconds.
-    pub first_expiry_ms: Option<u64>,
 }
 
 /// One device's queue.
@@ -109,10 +107,13 @@ impl Inbox {
         self.first_expiry = self.waiting.iter().map(|waiting| waiting.expires_at).min();
     }
 
-    /// Gives memory back once a large queue has been drained.
+    /// Gives memory back once most of a large queue has been drained: what a stranger has
+    /// filled mustn't cost memory for as long as one blob of it stays. Halving keeps the copying
+    /// in proportion to what was drained.
     fn shrink(&mut self) {
-        if self.waiting.is_empty() && self.waiting.capacity() > CHUNK_BLOBS_MAX {
-            self.waiting = VecDeque::new();
+        let (blobs, capacity) = (self.waiting.len(), self.waiting.capacity());
+        if capacity > CHUNK_BLOBS_MAX && blobs.saturating_mul(4) < capacity {
+            self.waiting.shrink_to(blobs.saturating_mul(2));
         }
     }
 }
@@ -350,17 +351,22 @@ impl Inboxes {
         found
     }
 
+    /// Takes as long for a million inboxes as for one: whoever asks holds everybody up.
     pub(super) fn sums(&self) -> Sums {
-        let fronts = self
-            .inboxes
-            .values()
-            .filter_map(|inbox| inbox.waiting.front());
         Sums {
             blobs: self.blobs,
             bytes: self.bytes,
             inboxes: self.filled,
-            first_expiry_ms: fronts.map(|waiting| waiting.expires_at.as_ms()).min(),
         }
+    }
+
+    /// When the first of the inboxes' oldest blobs expires. Looks at every inbox.
+    pub(super) fn first_expiry_ms(&self) -> Option<u64> {
+        let fronts = self
+            .inboxes
+            .values()
+            .filter_map(|inbox| inbox.waiting.front());
+        fronts.map(|waiting| waiting.expires_at.as_ms()).min()
     }
 }
 
@@ -588,6 +594,24 @@ mod tests {
         inboxes.release(key(1), 1);
         assert_eq!(inboxes.remove_expired_of(key(1), Seconds(999)), []);
         assert_eq!(inboxes.remove_expired_of(key(1), Seconds(1_000)).len(), 1);
+    }
+
+    /// However the queue is drained, and however much of it stays.
+    #[test]
+    fn a_drained_inbox_keeps_memory_for_what_waits_and_not_for_what_waited() {
+        let mut inboxes = Inboxes::new(StoreLimits::default());
+        inboxes.restore(key(1), (1..=10_000).map(|id| waiting(id, 0, 100)).collect());
+        let capacity = |inboxes: &Inboxes| inboxes.inboxes[&key(1)].waiting.capacity();
+        for id in 1..10_000 {
+            inboxes.remove(key(1), id).unwrap();
+            let most = CHUNK_BLOBS_MAX.max(4 * (10_000 - id as usize));
+            assert!(capacity(&inboxes) <= most, "{id}");
+        }
+        let blobs = (1..=10_000).map(|id| waiting(id, 0, if id == 5_000 { 100 } else { 10 }));
+        inboxes.restore(key(2), blobs.collect());
+        inboxes.remove_expired_of(key(2), Seconds(10));
+        assert_eq!(inboxes.inboxes[&key(2)].waiting.len(), 1);
+        assert!(inboxes.inboxes[&key(2)].waiting.capacity() <= CHUNK_BLOBS_MAX);
     }
 
     #[test]

@@ -124,6 +124,10 @@ impl InboxStore for MemoryStore {
         self.shared.lock().sums()
     }
 
+    fn first_expiry_ms(&self) -> Option<u64> {
+        self.shared.lock().first_expiry_ms()
+    }
+
     fn check(&self) -> StoreFuture<'_, ()> {
         Box::pin(async { Ok(()) })
     }

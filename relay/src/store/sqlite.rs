@@ -203,6 +203,10 @@ impl InboxStore for SqliteStore {
         self.shared.lock().sums()
     }
 
+    fn first_expiry_ms(&self) -> Option<u64> {
+        self.shared.lock().first_expiry_ms()
+    }
+
     fn check(&self) -> StoreFuture<'_, ()> {
         Box::pin(async move {
             self.readers.check().await?;

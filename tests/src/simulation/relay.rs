@@ -143,7 +143,7 @@ impl Relay {
 
     /// When the first blob may expire.
     pub(super) fn first_expiry_ms(&self) -> u64 {
-        self.store.sums().first_expiry_ms.unwrap_or(u64::MAX)
+        self.store.first_expiry_ms().unwrap_or(u64::MAX)
     }
 
     /// Lets go what has expired.
