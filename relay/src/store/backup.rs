@@ -11,6 +11,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rand_core::{OsRng, RngCore};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
@@ -58,6 +59,9 @@ pub struct BackupProgress {
 /// Copies the store of `store` to `copy`, whether its relay runs or not, and tells `progress`
 /// now and then. The copy is whole, checked and on the disk when this returns.
 ///
+/// The store's file is opened through SQLite only. On Unix, a process that closes any other
+/// descriptor of it loses the locks that all its connections hold.
+///
 /// # Errors
 ///
 /// Tells what keeps it from that.
@@ -79,24 +83,39 @@ pub fn back_up(
 
 /// Opens the store for reading and takes its snapshot.
 fn open_source(store: &Path) -> Result<Connection, BackupError> {
-    match schema::read_header(store) {
-        // What is newer stands in the log.
-        Ok(schema::Header::Store { .. }) => {}
-        Ok(schema::Header::Empty) => return Err(BackupError::Missing),
-        Ok(schema::Header::Foreign) => return Err(StoreOpenError::Foreign.into()),
+    match fs::metadata(store) {
+        Ok(file) if file.len() == 0 => return Err(BackupError::Missing),
+        Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(BackupError::Missing),
         Err(error) => return Err(BackupError::NotReadable(error.kind())),
     }
-    let source = schema::open_reader(store).map_err(StoreOpenError::from)?;
-    source
-        .execute_batch("BEGIN")
-        .map_err(StoreOpenError::from)?;
-    match schema::recorded_version(&source).map_err(StoreOpenError::from)? {
+    let source = schema::open_reader(store).map_err(not_readable)?;
+    source.execute_batch("BEGIN").map_err(not_readable)?;
+    let number = |pragma: &str| {
+        let number = source.query_row(pragma, [], |row| row.get::<_, u32>(0));
+        number.map_err(not_readable)
+    };
+    // A crash between making the file and its tables leaves both numbers at nought.
+    let marks = (
+        number("PRAGMA application_id")?,
+        number("PRAGMA user_version")?,
+    );
+    if !matches!(marks, (APPLICATION_ID, _) | (0, 0)) {
+        return Err(StoreOpenError::Foreign.into());
+    }
+    match schema::recorded_version(&source).map_err(not_readable)? {
         Some(version) => check_version(version)?,
         // Its first transaction is still to come.
         None => return Err(BackupError::Missing),
     }
     Ok(source)
+}
+
+fn not_readable(error: rusqlite::Error) -> BackupError {
+    match StoreOpenError::from(error) {
+        StoreOpenError::NotWritable(kind) => BackupError::NotReadable(kind),
+        other => other.into(),
+    }
 }
 
 fn check_version(found: u32) -> Result<(), StoreOpenError> {
@@ -177,7 +196,8 @@ struct Draft {
 
 impl Draft {
     fn create(copy: &Path) -> Result<Self, BackupError> {
-        let path = beside(copy, &format!(".{}.part", std::process::id()));
+        // Process numbers come again, in a container at every start.
+        let path = beside(copy, &format!(".{:016x}.part", OsRng.next_u64()));
         match private_file_new(&path) {
             Ok(_) => Ok(Self { path }),
             Err(error) => Err(BackupError::NotWritable(error.kind())),
@@ -193,7 +213,7 @@ impl Draft {
                     return Err(io::ErrorKind::AlreadyExists.into());
                 }
                 // A file system without links, such as those of memory sticks.
-                fs::rename(&self.path, copy)?;
+                rename_to_new(&self.path, copy)?;
             }
             sync_folder(folder_of(copy))
         };
@@ -202,6 +222,16 @@ impl Draft {
             kind => BackupError::NotWritable(kind),
         })
     }
+}
+
+/// Gives `draft` a name that nobody has. A rename replaces what it finds, so the name is taken
+/// first, which only one can.
+fn rename_to_new(draft: &Path, copy: &Path) -> io::Result<()> {
+    private_file_new(copy)?;
+    fs::rename(draft, copy).inspect_err(|_| {
+        // Ours, and empty.
+        let _ = fs::remove_file(copy);
+    })
 }
 
 impl Drop for Draft {
@@ -297,6 +327,58 @@ mod tests {
                 .iter()
                 .any(|name| name.ends_with(".part"))
         );
+    }
+
+    #[test]
+    fn no_file_is_replaced_where_there_are_no_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (draft, copy) = (folder.path().join("draft"), folder.path().join("copy.db"));
+        fs::write(&draft, b"pages").unwrap();
+        fs::write(&copy, b"a letter").unwrap();
+        let refused = rename_to_new(&draft, &copy).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&copy).unwrap(), b"a letter");
+        fs::remove_file(&copy).unwrap();
+        rename_to_new(&draft, &copy).unwrap();
+        assert_eq!(fs::read(&copy).unwrap(), b"pages");
+        rename_to_new(&draft, &folder.path().join("other.db")).unwrap_err();
+        assert_eq!(names(folder.path()), ["copy.db"]);
+    }
+
+    /// Of a backup that was killed, with the same process number or another.
+    #[test]
+    fn a_draft_that_was_left_is_in_nobodys_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = folder.path().join("copy.db");
+        let left = Draft::create(&copy).unwrap();
+        let draft = Draft::create(&copy).unwrap();
+        assert_ne!(draft.path, left.path);
+    }
+
+    /// The system drops them all when a process closes any descriptor of the file.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_backup_in_the_relays_own_process_leaves_it_its_locks() {
+        use std::os::unix::fs::MetadataExt;
+        let (folder, path) = store();
+        let (connection, _lock) = schema::open(&path, false).unwrap();
+        connection
+            .execute_batch("BEGIN; SELECT * FROM meta")
+            .unwrap();
+        let inode = fs::metadata(&path).unwrap().ino();
+        let process = std::process::id();
+        let locks = || {
+            let all = fs::read_to_string("/proc/locks").unwrap();
+            let ours = all.lines().filter(|lock| {
+                let is_here = lock.contains(&format!(":{inode} "));
+                is_here && lock.contains("POSIX") && lock.contains(&format!(" {process} "))
+            });
+            ours.count()
+        };
+        let before = locks();
+        assert_ne!(before, 0);
+        quiet(&path, &folder.path().join("copy.db")).unwrap();
+        assert_eq!(locks(), before);
     }
 
     #[test]

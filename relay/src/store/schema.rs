@@ -216,13 +216,13 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 /// What the first 100 bytes of the file say, read without SQLite so that nothing is written.
-pub(super) enum Header {
+enum Header {
     Empty,
     Foreign,
     Store { version: u32 },
 }
 
-pub(super) fn read_header(path: &Path) -> io::Result<Header> {
+fn read_header(path: &Path) -> io::Result<Header> {
     let mut header = Vec::new();
     File::open(path)?.take(100).read_to_end(&mut header)?;
     if header.is_empty() {
