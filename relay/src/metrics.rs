@@ -28,7 +28,7 @@ impl Counter {
         self.0.fetch_add(count, Ordering::Relaxed);
     }
 
-    fn get(&self) -> u64 {
+    pub(crate) fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -207,6 +207,8 @@ pub(crate) struct StoreMetrics {
     micros: Histogram<{ MICROS_BOUNDS.len() }>,
     /// Attempts to write that failed.
     pub(crate) failures: Counter,
+    /// Reads of waiting blobs that failed.
+    pub(crate) read_failures: Counter,
     /// Blobs whose time was over.
     pub(crate) expired: Counter,
 }
@@ -217,6 +219,7 @@ impl Default for StoreMetrics {
             pushes: Histogram::new(PUSHES_BOUNDS),
             micros: Histogram::new(MICROS_BOUNDS),
             failures: Counter::default(),
+            read_failures: Counter::default(),
             expired: Counter::default(),
         }
     }

@@ -88,7 +88,8 @@ pub trait InboxStore: Send + Sync + 'static {
     /// every inbox.
     fn first_expiry_ms(&self) -> Option<u64>;
 
-    /// Reads something small, to show that the store answers, and tells whether it can write.
+    /// Reads something small, to show that the store answers, and a blob that couldn't be read
+    /// before; tells whether it can write.
     fn check(&self) -> StoreFuture<'_, ()>;
 
     /// Writes what is queued and closes; later puts are answered with
@@ -145,7 +146,8 @@ pub struct Chunk {
     /// What was found, perhaps nothing.
     pub blobs: Vec<Blob>,
     /// Everything up to here has been looked at: the last of `blobs`, or a later one that was
-    /// deleted meanwhile, or where the read started if nothing waits.
+    /// deleted meanwhile, or where the read started if nothing waits. What can't be read is
+    /// behind it, and fails the next read.
     pub through: BlobId,
 }
 

@@ -149,6 +149,11 @@ impl Page {
             "Commits that the disk or the database refused.",
             &store.failures,
         );
+        self.counter(
+            "read_failures_total",
+            "Reads of waiting blobs that the disk or the database refused.",
+            &store.read_failures,
+        );
         self.histogram(
             "commit_pushes",
             "Pushes that shared a commit.",

@@ -59,8 +59,8 @@ impl SqliteStore {
         let log = Log::new(&mut connection, gate.clone())?;
         let shared = SharedInboxes::new(inboxes);
         let disk = DiskFloor::new(path, settings.limits.disk_free_bytes_min);
-        let readers = Readers::new(path.to_owned(), gate);
         let metrics = Arc::<StoreMetrics>::default();
+        let readers = Readers::new(path.to_owned(), gate, Arc::clone(&metrics));
         let (orders, receiver) = mpsc::channel();
         let writer = Writer {
             connection,
@@ -171,8 +171,7 @@ impl InboxStore for SqliteStore {
         Box::pin(async move {
             let through = found.last().map_or(after, |found| found.id);
             if found.iter().any(|found| found.envelope.is_none()) {
-                let blobs = self.readers.fill(found).await?;
-                return Ok(Chunk { blobs, through });
+                return self.readers.fill(found).await;
             }
             let blobs = found.into_iter().filter_map(|found| {
                 found.envelope.map(|envelope| Blob {

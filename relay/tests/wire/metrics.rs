@@ -71,7 +71,7 @@ async fn page(relay: &TestRelay) -> Page {
 }
 
 /// Every family and its type. Whoever changes one breaks somebody's dashboard.
-const FAMILIES: [(&str, &str); 18] = [
+const FAMILIES: [(&str, &str); 19] = [
     ("build_info", "gauge"),
     ("commit_duration_seconds", "histogram"),
     ("commit_failures_total", "counter"),
@@ -83,6 +83,7 @@ const FAMILIES: [(&str, &str); 18] = [
     ("delivery_acks_total", "counter"),
     ("expired_blobs_total", "counter"),
     ("pushes_total", "counter"),
+    ("read_failures_total", "counter"),
     ("receive_sessions_open", "gauge"),
     ("sessions_total", "counter"),
     ("start_time_seconds", "gauge"),
@@ -176,6 +177,7 @@ async fn a_known_history_is_counted_exactly() {
         ("stored_inboxes", 1.0),
         ("commit_pushes_sum", 2.0),
         ("commit_failures_total", 0.0),
+        ("read_failures_total", 0.0),
     ] {
         assert_eq!(page.value(sample), expected, "{sample}");
     }

@@ -55,7 +55,8 @@ pub(super) async fn serve(door: &NativeDoor, stream: &TcpStream) -> Ending {
         ending = read => ending,
         ending = write => ending,
     };
-    if matches!(ending, Ending::Malformed) {
+    // What was written last should arrive, the blobs before one that can't be read too.
+    if matches!(ending, Ending::Malformed | Ending::Store(_)) {
         wire::close_softly(stream).await;
     }
     ending
