@@ -107,15 +107,27 @@ impl OpenGroup {
         if let Some(namespace) = numbered {
             return Self::open(device, namespace, None).await;
         }
-        let mut found = None;
+        let mut found: Option<Self> = None;
         for namespace in namespaces {
-            let group = Self::open(device, namespace, None).await?;
-            if group.engine.label().as_deref() != Some(wanted) {
-                group.close().await;
-            } else if let Some(earlier) = found.replace(group) {
-                earlier.close().await;
-                return Err(group_ambiguous());
+            let failure = match Self::open(device, namespace, None).await {
+                Ok(group) if group.engine.label().as_deref() != Some(wanted) => {
+                    group.close().await;
+                    continue;
+                }
+                Ok(group) if found.is_none() => {
+                    found = Some(group);
+                    continue;
+                }
+                Ok(group) => {
+                    group.close().await;
+                    group_ambiguous()
+                }
+                Err(failure) => failure,
+            };
+            if let Some(found) = found {
+                found.close().await;
             }
+            return Err(failure);
         }
         found.ok_or_else(group_unknown)
     }

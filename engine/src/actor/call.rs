@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use rand_core::OsRng;
 use sealpost_protocol::address::RelayAddress;
@@ -129,6 +130,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The way to an actor. The actor ends when this is dropped.
 pub(crate) struct ActorHandle {
     shared: Arc<Shared>,
+    /// Until somebody waits for its end.
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Waits until a thread is gone. A panic in it was told where it happened.
+pub(super) async fn wait_for(thread: JoinHandle<()>) {
+    drop(tokio::task::spawn_blocking(|| thread.join()).await);
 }
 
 impl Drop for ActorHandle {
@@ -139,7 +147,15 @@ impl Drop for ActorHandle {
 
 impl ActorHandle {
     pub(super) const fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        Self {
+            shared,
+            thread: Mutex::new(None),
+        }
+    }
+
+    /// Keeps the actor's thread until the group is closed.
+    pub(super) fn keep(&self, thread: JoinHandle<()>) {
+        *lock(&self.thread) = Some(thread);
     }
 
     /// Gives the actor any input.
@@ -268,11 +284,17 @@ impl ActorHandle {
         self.shared.input(Input::Wake);
     }
 
-    /// Closes the group; its store is free on return.
+    /// Closes the group; its store is free on return, and its thread is gone: the database's
+    /// cryptography keeps things for each thread, and a program that ends while the thread does
+    /// would have both give them back at once, which ruins the heap.
     pub(crate) async fn close(&self) {
         let (closed, is_closed) = oneshot::channel();
         self.shared.input(Input::Close(closed));
         // An error says that it was closed before.
         drop(is_closed.await);
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            wait_for(thread).await;
+        }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use super::call::{ActorHandle, Input, Shared};
+use super::call::{ActorHandle, Input, Shared, wait_for};
 use super::group::Group;
 use super::runs::Runs;
 use super::sessions::Sessions;
@@ -25,7 +25,7 @@ pub(crate) async fn start(options: OpenOptions) -> Result<ActorHandle, OpenError
     let (inputs, inputs_of) = mpsc::channel();
     let runtime = Handle::current();
     let thread = thread::Builder::new().name("sealpost-group".to_owned());
-    thread
+    let thread = thread
         .spawn(move || {
             let built = Actor::build(options, runtime, inputs, inputs_of);
             match built {
@@ -39,9 +39,15 @@ pub(crate) async fn start(options: OpenOptions) -> Result<ActorHandle, OpenError
             }
         })
         .map_err(|_| StorageFault::Unavailable)?;
-    is_opened
+    let opened = is_opened
         .await
-        .unwrap_or(Err(StorageFault::Unavailable.into()))
+        .unwrap_or(Err(StorageFault::Unavailable.into()));
+    match &opened {
+        Ok(handle) => handle.keep(thread),
+        // See `ActorHandle::close` for why its end is waited for.
+        Err(_) => wait_for(thread).await,
+    }
+    opened
 }
 
 impl Actor {

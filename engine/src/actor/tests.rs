@@ -555,3 +555,32 @@ async fn damage_that_shows_while_the_group_is_open_is_repaired_at_the_next_start
     let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
     assert_eq!(issues.len(), 1);
 }
+
+/// What a thread keeps for itself until it is gone, and gives back slowly.
+struct ThreadsOwn(std::cell::OnceCell<Arc<std::sync::atomic::AtomicBool>>);
+
+impl Drop for ThreadsOwn {
+    fn drop(&mut self) {
+        std::thread::sleep(Duration::from_millis(50));
+        if let Some(is_gone) = self.0.get() {
+            is_gone.store(true, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+}
+
+/// Otherwise a program that ends right after it has closed its groups gives back what the
+/// database's cryptography holds while the thread does, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_closed_groups_thread_is_gone_with_all_it_kept() {
+    thread_local! {
+        static OWN: ThreadsOwn = const { ThreadsOwn(std::cell::OnceCell::new()) };
+    }
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    let is_gone = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let told = Arc::clone(&is_gone);
+    let keeps = actor.query(move |_, _| Ok(OWN.with(|own| own.0.set(told).is_ok())));
+    assert!(keeps.await.unwrap());
+    actor.close().await;
+    assert!(is_gone.load(std::sync::atomic::Ordering::SeqCst));
+}
