@@ -37,8 +37,15 @@ fn a_conversation_survives_every_kill() {
 fn seed() -> u64 {
     let given = std::env::var("SEALPOST_CRASH_SEED").ok();
     given.map_or_else(
-        || u64::from(SystemTime::UNIX_EPOCH.elapsed().unwrap().subsec_nanos()),
-        |given| given.parse().unwrap(),
+        || {
+            u64::from(
+                SystemTime::UNIX_EPOCH
+                    .elapsed()
+                    .expect("a clock after 1970")
+                    .subsec_nanos(),
+            )
+        },
+        |given| given.parse().expect("a number as the seed"),
     )
 }
 
