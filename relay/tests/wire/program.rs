@@ -176,13 +176,14 @@ fn a_data_folder_that_would_change_nothing_is_refused() {
         ("TRUESEAL_RELAY_KEYPAIR_PATH", "data/keypair.hex"),
         ("TRUESEAL_RELAY_STORE_SQLITE_PATH", "data/inbox.db"),
     ];
+    // The one that would go on running comes last.
     let arguments: [&[&str]; 6] = [
-        &["run"],
         &["pubkey"],
         &["address", "--host", "relay.example"],
         &["check-config"],
         &["health"],
         &["backup", "copy.db"],
+        &["run"],
     ];
     for arguments in arguments {
         let mut both = command(folder.path());
