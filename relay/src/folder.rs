@@ -1,6 +1,7 @@
 //! Folders that hold the relay's files.
 //!
-//! Owns: which folder a file lies in, and making one that only its owner can look into.
+//! Owns: which folder a file lies in, making one that only its owner can look into, and making
+//! the names in it durable.
 
 use std::fs;
 use std::io;
@@ -21,6 +22,18 @@ pub(crate) fn create_private_folder(folder: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
+}
+
+/// Makes the names that files of a folder were given last as durable as the files. Other systems
+/// than Unix have nothing to ask for it.
+#[cfg(unix)]
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    fs::File::open(folder)?.sync_all()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

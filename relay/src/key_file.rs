@@ -18,7 +18,7 @@ use rand_core::{OsRng, RngCore};
 use sealpost_protocol::key::NoiseSecret;
 use zeroize::Zeroizing;
 
-use crate::folder::{create_private_folder, folder_of};
+use crate::folder::{create_private_folder, folder_of, sync_folder};
 
 /// Why there is no key. Paths are not repeated; the caller knows which one it gave.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -194,16 +194,6 @@ fn settle(linked: io::Result<()>, path: &Path, key: &NoiseSecret) -> io::Result<
         },
         Ok(()) | Err(_) => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::schema::{
     self, APPLICATION_ID, BUSY_TIMEOUT, PAGE_BYTES, STORE_VERSION, STORE_VERSION_MIN,
     StoreOpenError, beside, log_path, private_file_new,
 };
-use crate::folder::folder_of;
+use crate::folder::{folder_of, sync_folder};
 
 /// Pages that are copied between two reports.
 const PAGES_PER_STEP: i32 = 1_024;
@@ -246,16 +246,6 @@ impl Drop for Draft {
             let _ = fs::remove_file(file);
         }
     }
-}
-
-#[cfg(unix)]
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_folder: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]
