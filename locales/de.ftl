@@ -524,6 +524,42 @@ error-passphrase-too-short = Diese Passphrase ist zu kurz
     .why = Sie braucht mindestens { $min } Zeichen.
     .action = Mache sie länger; vier oder fünf Wörter sind gut.
 
+## Fehler: Dateien, Einstellungen, Links
+
+error-backup-unreadable = Diese Datei ist keine lesbare Sicherung
+    .why = Sie ist beschädigt, stammt von etwas anderem, oder die Passphrase gehört nicht zu dieser Sicherung.
+    .action = Prüfe die Passphrase oder wähle eine andere Datei. Nichts wurde geändert.
+error-file-unreadable = Die Datei kann nicht gelesen werden
+    .why = Sie ist vielleicht nicht mehr da oder gehört jemand anderem.
+    .action = Wähle eine andere Datei.
+error-file-unwritable = Die Datei kann nicht geschrieben werden
+    .why = Der Ort ist vielleicht voll, schreibgeschützt oder gehört jemand anderem.
+    .action = Wähle einen anderen Ort. Nichts wurde gespeichert.
+error-group-name-invalid = So kann keine Gruppe heißen
+    .why = Ein Name hat 1 bis { $max } Bytes und etwas Sichtbares darin.
+    .action = Wähle einen anderen Namen.
+error-group-not-over = Dieses Gerät ist noch in der Gruppe
+    .why = Der Verlauf lässt sich löschen, wenn die Gruppe für dieses Gerät zu Ende ist.
+    .action = Verlasse zuerst die Gruppe.
+error-link-refused = Dieser Link wurde nicht geöffnet
+    .why = Nur Adressen, die mit http oder https beginnen, werden geöffnet.
+    .action = Kopiere ihn und sieh ihn dir genau an, bevor du ihn anderswo benutzt.
+error-member-unknown = Dieses Gerät ist nicht mehr in der Gruppe
+    .why = Es hat sie inzwischen verlassen oder wurde entfernt.
+    .action = Nichts zu tun.
+error-message-unknown = Diese Nachricht ist nicht mehr da
+    .why = Sie wurde auf diesem Gerät gelöscht.
+    .action = Nichts zu tun.
+error-not-available = Das kann diese Version noch nicht
+    .why = Es kommt mit einer späteren Version.
+    .action = Aktualisiere Sealpost, wenn es eine gibt.
+error-relay-ports-invalid = Diese Ports gehen nicht
+    .why = Es müssen zwei verschiedene Zahlen von 1 bis 65535 sein.
+    .action = Wähle andere Zahlen.
+error-start-at-login-unavailable = Sealpost kann nicht beim Anmelden starten
+    .why = Der Eintrag dafür lässt sich nicht schreiben.
+    .action = Prüfe, wer deinen Konfigurationsordner beschreiben darf, und versuche es noch einmal.
+
 ## Delivery issues
 
 issue-unreadable-malformed = Etwas kam an, das keine Nachricht ist

@@ -513,6 +513,42 @@ error-passphrase-too-short = This passphrase is too short
     .why = It needs at least { $min } characters.
     .action = Make it longer; four or five words are good.
 
+## Errors: files, settings, links
+
+error-backup-unreadable = This file is no backup that can be read
+    .why = It is damaged, was made by something else, or the passphrase is not the one of this backup.
+    .action = Check the passphrase, or choose another file. Nothing was changed.
+error-file-unreadable = The file can’t be read
+    .why = It may be gone, or belong to somebody else.
+    .action = Choose another file.
+error-file-unwritable = The file can’t be written
+    .why = The place may be full, read-only or somebody else’s.
+    .action = Choose another place. Nothing was saved.
+error-group-name-invalid = This can’t be the name of a group
+    .why = A name has 1 to { $max } bytes and something in it that can be seen.
+    .action = Choose another name.
+error-group-not-over = This device is still in the group
+    .why = Its history can be deleted once the group is over for this device.
+    .action = Leave the group first.
+error-link-refused = This link was not opened
+    .why = Only addresses that begin with http or https are opened.
+    .action = Copy it and look at it closely before you use it elsewhere.
+error-member-unknown = The group has no such device any more
+    .why = It has left or was removed meanwhile.
+    .action = Nothing to do.
+error-message-unknown = This message is not there any more
+    .why = It was deleted on this device.
+    .action = Nothing to do.
+error-not-available = This version can’t do that yet
+    .why = It comes with a later version.
+    .action = Update Sealpost when there is one.
+error-relay-ports-invalid = These ports can’t be used
+    .why = The two have to be different numbers from 1 to 65535.
+    .action = Choose other numbers.
+error-start-at-login-unavailable = Sealpost can’t be started at login
+    .why = The entry for it can’t be written.
+    .action = Check who may write your configuration folder, then try again.
+
 ## Delivery issues
 
 issue-unreadable-malformed = Something arrived that is no message

@@ -37,12 +37,22 @@ pub enum ErrorArgument {
 pub enum AppErrorCode {
     /// This device is in a group or on its way into one already.
     AlreadyInGroup,
+    /// The file is not a backup of this app, or is damaged.
+    BackupUnreadable,
     /// The text could not be put on the clipboard.
     ClipboardUnavailable,
     /// The app is closing.
     Closed,
+    /// The file can't be read; `kind` says why.
+    FileUnreadable,
+    /// The file can't be written; `kind` says why.
+    FileUnwritable,
     /// This group is full; `max` members.
     GroupFull,
+    /// A group's name is empty or longer than `max` bytes.
+    GroupNameInvalid,
+    /// This device is still in the group; `status` says how.
+    GroupNotOver,
     /// There is no such group in this profile.
     GroupUnknown,
     /// This group has removed `max` devices and lets nobody in any more.
@@ -63,14 +73,22 @@ pub enum AppErrorCode {
     KeychainUnusable,
     /// The keys are of a newer version of this app.
     KeysTooNew,
+    /// Only addresses that begin with http or https are opened.
+    LinkRefused,
     /// News of the group that the change needs is still on its way.
     ManifestAwaited,
+    /// The group has no such member.
+    MemberUnknown,
     /// There is nothing in the message.
     MessageEmpty,
     /// The message has `size` bytes and `max` are allowed.
     MessageTooLarge,
+    /// There is no such message in the group any more.
+    MessageUnknown,
     /// The device's name is empty.
     NameEmpty,
+    /// This version can't do that yet.
+    NotAvailable,
     /// The group doesn't list this device at the moment.
     NotListed,
     /// Not possible in the group's `status`.
@@ -97,6 +115,8 @@ pub enum AppErrorCode {
     RelayDataNotWritable,
     /// The pairing token names no relay and none was given.
     RelayNeeded,
+    /// The two ports have to be different numbers from 1 to 65,535.
+    RelayPortsInvalid,
     /// This user may not open `port`.
     RelayPortForbidden,
     /// Another program uses `port`.
@@ -105,6 +125,8 @@ pub enum AppErrorCode {
     RelayStoreUnusable,
     /// The device that asked is no longer waiting.
     RequestUnknown,
+    /// The entry that starts the app at login can't be written; `kind` says why.
+    StartAtLoginUnavailable,
     /// The group's data can't be read or written; `kind` says why.
     Storage,
     /// The group's data is of a newer version of this app.

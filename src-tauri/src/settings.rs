@@ -9,7 +9,7 @@ use sealpost_engine::profile::{Profile, ProfileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::view::StatusReason;
+use crate::view::{AutoLock, LanguageChoice, NotificationPrivacy, StatusReason, Theme};
 
 /// The key of [`RelaySettings`].
 const RELAY: &str = "relay";
@@ -26,6 +26,52 @@ pub struct RelaySettings {
     pub push_port: u16,
 }
 
+/// The key of [`Preferences`].
+const PREFERENCES: &str = "preferences";
+
+/// After how many minutes without use the app locks, until the person chooses otherwise.
+const AUTO_LOCK_MINUTES: u32 = 15;
+
+/// What the person chose about the app itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Preferences {
+    /// How much a notification says.
+    pub notifications: NotificationPrivacy,
+    /// Until when none is shown.
+    pub muted_until_ms: Option<u64>,
+    /// Whether the app starts when the person logs in.
+    pub start_at_login: bool,
+    /// Whether it then starts without showing its window.
+    pub start_hidden: bool,
+    /// The colours of the window.
+    pub theme: Theme,
+    /// The language.
+    pub language: LanguageChoice,
+    /// Whether a relay that was on when the app ended starts with it.
+    pub start_relay_with_app: bool,
+    /// When the app locks by itself.
+    pub auto_lock: AutoLock,
+    /// After how many minutes without use.
+    pub auto_lock_minutes: u32,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self {
+            notifications: NotificationPrivacy::default(),
+            muted_until_ms: None,
+            start_at_login: false,
+            start_hidden: false,
+            theme: Theme::default(),
+            language: LanguageChoice::default(),
+            start_relay_with_app: true,
+            auto_lock: AutoLock::default(),
+            auto_lock_minutes: AUTO_LOCK_MINUTES,
+        }
+    }
+}
+
 /// The key of whether the person knows that closing the window only hides it.
 const HIDING_TOLD: &str = "hidingTold";
 
@@ -38,6 +84,16 @@ pub struct NamespaceList(pub &'static str);
 
 /// Reads and writes the app's settings of a profile.
 pub trait Settings {
+    /// What the person chose about the app itself.
+    fn preferences(&self) -> Preferences;
+
+    /// Keeps what the person chose about the app itself.
+    ///
+    /// # Errors
+    ///
+    /// The profile can't be written.
+    fn set_preferences(&self, preferences: Preferences) -> Result<(), ProfileError>;
+
     /// How the relay on this computer is set up.
     fn relay(&self) -> Option<RelaySettings>;
 
@@ -82,6 +138,14 @@ pub trait Settings {
 }
 
 impl Settings for Profile {
+    fn preferences(&self) -> Preferences {
+        read(self, PREFERENCES).unwrap_or_default()
+    }
+
+    fn set_preferences(&self, preferences: Preferences) -> Result<(), ProfileError> {
+        write(self, PREFERENCES, &preferences)
+    }
+
     fn relay(&self) -> Option<RelaySettings> {
         read(self, RELAY)
     }

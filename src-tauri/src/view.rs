@@ -16,10 +16,16 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 mod arguments;
+mod history;
 mod messages;
+mod relay_test;
+mod settings;
 
 pub use arguments::*;
+pub use history::*;
 pub use messages::*;
+pub use relay_test::*;
+pub use settings::*;
 
 pub use crate::app_error::{AppError, AppErrorCode};
 
@@ -28,6 +34,9 @@ pub const VIEW_EVENT: &str = "view";
 
 /// The name of the event that carries a [`MessagesChanged`].
 pub const MESSAGES_EVENT: &str = "messages";
+
+/// The name of the event that carries a [`RelayTestView`].
+pub const RELAY_TEST_EVENT: &str = "relay-test";
 
 /// The whole state of the window, but for the messages.
 #[derive(Clone, PartialEq, Serialize, TS)]
@@ -53,6 +62,44 @@ pub struct AppView {
     pub language: String,
     /// Whether closing the window leaves the app running in the tray.
     pub has_tray: bool,
+    /// What the person chose about the app itself.
+    pub settings: SettingsView,
+    /// How many delivery issues there are in all groups.
+    #[ts(type = "number")]
+    pub issue_count: u64,
+    /// Where the window is asked to go: by a notification, the tray or a link. The window
+    /// goes there once and then says `arrived`.
+    pub destination: Option<DestinationView>,
+}
+
+/// A place in the window that something outside of it leads to.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DestinationView {
+    /// Names it in `arrived`.
+    pub id: u32,
+    /// The place.
+    pub place: Place,
+    /// The group, in the places of a group.
+    pub group: Option<String>,
+    /// The invitation to fill in, in the place `join`.
+    pub invitation: Option<String>,
+}
+
+/// The places that something outside of the window leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum Place {
+    /// The messages of a group, with the cursor where one writes.
+    Group,
+    /// The list of delivery issues.
+    Issues,
+    /// The pairing code of a group.
+    Pair,
+    /// The form that joins a group.
+    Join,
+    /// The relay on this computer.
+    Relay,
 }
 
 /// The screens of the app.
@@ -135,6 +182,18 @@ pub struct GroupView {
     pub last_position: u64,
     /// How long a text may be, in bytes of UTF-8.
     pub max_body_bytes: u32,
+    /// The position up to which all was read.
+    #[ts(type = "number")]
+    pub read_position: u64,
+    /// How many delivery issues there are.
+    #[ts(type = "number")]
+    pub issue_count: u64,
+    /// What was typed and not sent.
+    pub draft: String,
+    /// By how much this computer's clock is ahead of everybody else's, where it is off by so
+    /// much that it matters.
+    #[ts(type = "number | null")]
+    pub clock_off_ms: Option<i64>,
 }
 
 /// Where this device stands in a group.
@@ -231,6 +290,14 @@ pub struct MemberView {
     pub fingerprint: String,
     /// Whether it is this device.
     pub is_me: bool,
+    /// The name of who admitted it, where this device knows.
+    pub added_by: Option<String>,
+    /// When this device learned of it.
+    #[ts(type = "number | null")]
+    pub added_at_ms: Option<u64>,
+    /// When its last message was stored here.
+    #[ts(type = "number | null")]
+    pub last_message_at_ms: Option<u64>,
 }
 
 /// An open pairing window.
@@ -303,6 +370,9 @@ pub struct RelayView {
     /// How many devices are connected.
     #[ts(type = "number")]
     pub devices: u64,
+    /// When the first of the waiting messages is given up.
+    #[ts(type = "number | null")]
+    pub first_expiry_ms: Option<u64>,
     /// Why it doesn't run, in the state `failed`.
     pub failure: Option<AppError>,
 }

@@ -100,6 +100,7 @@ impl Controller {
             Event::StatusChanged { reason: None, .. }
             | Event::MembersChanged(_)
             | Event::JoinRequested(_)
+            | Event::StaleRequest { .. }
             | Event::ConnectionChanged(_)
             | Event::AdmissionDropped { .. }
             | Event::PairingChanged

@@ -80,6 +80,7 @@ impl RelaySlot {
             waiting_blobs: self.numbers.blobs,
             stored_bytes: self.numbers.bytes,
             devices: self.numbers.receive_sessions,
+            first_expiry_ms: self.numbers.first_expiry_ms,
         }
     }
 }

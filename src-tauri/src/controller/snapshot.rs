@@ -54,6 +54,7 @@ impl Controller {
             Stage::Failed(error) => Some(error.clone()),
             _ => state.failure.clone(),
         };
+        let issue_count = groups.iter().map(|group| group.issue_count).sum();
         AppView {
             screen: screen(&state.stage, groups.is_empty()),
             keychain: keychain_view(&state.stage, profile),
@@ -69,6 +70,9 @@ impl Controller {
             },
             language: setup.catalogue.language().tag().to_owned(),
             has_tray: state.has_tray,
+            settings: self.settings_view(state),
+            issue_count,
+            destination: None,
         }
     }
 }
@@ -169,6 +173,10 @@ fn group_view(
         max_body_bytes: u32::try_from(engine.max_payload_bytes()).unwrap_or(u32::MAX),
         unread: counted.unread,
         last_position: counted.last_position,
+        read_position: 0,
+        issue_count: 0,
+        draft: String::new(),
+        clock_off_ms: None,
         pairing_closed: group.pairing_closed,
         join: join.map(|join| JoinView {
             words: join.words.map(Vec::from).unwrap_or_default(),
@@ -211,6 +219,9 @@ fn member_view(member: &Member, is_me: bool) -> MemberView {
         name: member.name.as_str().to_owned(),
         fingerprint: fingerprint(member.keys.signing.as_bytes().iter().copied()),
         is_me,
+        added_by: None,
+        added_at_ms: None,
+        last_message_at_ms: None,
     }
 }
 

@@ -170,3 +170,231 @@ pub struct CopyText {
     /// What goes to the clipboard.
     pub text: String,
 }
+
+/// The arguments of `remove_member` and `compare_code`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberIn {
+    /// The group.
+    pub group: String,
+    /// The Member ID.
+    pub member: String,
+}
+
+/// The arguments of `rename_group`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RenameGroup {
+    /// The group.
+    pub group: String,
+    /// Its new name, for every member.
+    pub name: String,
+}
+
+/// The arguments of `set_group_relay`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SetGroupRelay {
+    /// The group.
+    pub group: String,
+    /// Which relay it uses from now on.
+    pub relay: RelayChoice,
+}
+
+/// The arguments of `membership_history`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadHistory {
+    /// The group.
+    pub group: String,
+    /// `next` of the page before; null for the newest.
+    #[ts(type = "number | null")]
+    pub before: Option<u64>,
+    /// How many lines at most.
+    pub limit: u32,
+}
+
+/// The answer of `compare_code`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct CompareCode {
+    /// The code that both devices show for each other.
+    pub code: String,
+}
+
+/// The arguments of `delivery_issues`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadIssues {
+    /// `next` of the page before; null for the newest.
+    #[ts(type = "number | null")]
+    pub before: Option<u64>,
+    /// How many at most.
+    pub limit: u32,
+}
+
+/// The arguments of `dismiss_issue`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct IssueIn {
+    /// The group.
+    pub group: String,
+    /// The issue's id.
+    #[ts(type = "number")]
+    pub issue: u64,
+}
+
+/// The arguments of `retry_message`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RetryMessage {
+    /// The group.
+    pub group: String,
+    /// The Message ID.
+    pub id: String,
+}
+
+/// The arguments of `delete_message` and `message_text`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageIn {
+    /// The group.
+    pub group: String,
+    /// Where the message stands in it.
+    #[ts(type = "number")]
+    pub position: u64,
+}
+
+/// The answer of `message_text`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageText {
+    /// The whole text.
+    pub text: String,
+}
+
+/// The arguments of `save_draft`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SaveDraft {
+    /// The group.
+    pub group: String,
+    /// What was typed and not sent; empty for nothing.
+    pub text: String,
+}
+
+/// The arguments of `search`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Search {
+    /// What to look for.
+    pub text: String,
+    /// `next` of the page before; null for the newest.
+    #[ts(type = "number | null")]
+    pub before: Option<u64>,
+    /// How many at most.
+    pub limit: u32,
+}
+
+/// The arguments of `test_relay`: the relay of a group, or the one at an address.
+#[derive(Clone, Deserialize, TS)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum TestRelay {
+    /// The relay of a group.
+    Group {
+        /// The group.
+        group: String,
+    },
+    /// A relay that is not used yet.
+    Address {
+        /// Its address as text.
+        address: String,
+    },
+}
+
+/// The arguments of `relay_code`: the relay of a group, or the one on this computer.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayOf {
+    /// The group; null for the relay on this computer.
+    pub group: Option<String>,
+}
+
+/// The answer of `relay_code`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RelayCode {
+    /// The relay's address as text.
+    pub address: String,
+    /// The same as a QR code: a complete SVG document.
+    pub qr_svg: String,
+}
+
+/// The arguments of `set_relay_ports`.
+#[derive(Clone, Copy, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SetRelayPorts {
+    /// The port of receive sessions.
+    pub receive_port: u16,
+    /// The port of push sessions.
+    pub push_port: u16,
+}
+
+/// The arguments of `change_passphrase`. Erased from memory when dropped.
+#[derive(Deserialize, TS, Zeroize, ZeroizeOnDrop)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangePassphrase {
+    /// The passphrase until now; empty when the keys are in the keychain.
+    pub current: String,
+    /// The passphrase from now on.
+    pub passphrase: String,
+}
+
+/// The arguments of `mute`.
+#[derive(Clone, Copy, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Mute {
+    /// Until when no notification is shown; null to show them again.
+    #[ts(type = "number | null")]
+    pub until_ms: Option<u64>,
+}
+
+/// The answer of `support_bundle`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SupportBundle {
+    /// All of it, exactly as it would be saved.
+    pub text: String,
+}
+
+/// The answer of what writes a file that the person chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SavedFile {
+    /// Whether it was written; not when the person chose no file.
+    pub saved: bool,
+}
+
+/// The arguments of `open_link`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenLink {
+    /// An address that begins with http or https.
+    pub url: String,
+}
+
+/// The arguments of `showing`.
+#[derive(Clone, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Showing {
+    /// The group whose messages are on the screen, at their end; null for anything else.
+    pub group: Option<String>,
+}
+
+/// The arguments of `arrived`.
+#[derive(Clone, Copy, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Arrived {
+    /// The destination's id.
+    pub id: u32,
+}

@@ -70,4 +70,21 @@ lastPosition: number,
 /**
  * How long a text may be, in bytes of UTF-8.
  */
-maxBodyBytes: number, };
+maxBodyBytes: number, 
+/**
+ * The position up to which all was read.
+ */
+readPosition: number, 
+/**
+ * How many delivery issues there are.
+ */
+issueCount: number, 
+/**
+ * What was typed and not sent.
+ */
+draft: string, 
+/**
+ * By how much this computer's clock is ahead of everybody else's, where it is off by so
+ * much that it matters.
+ */
+clockOffMs: number | null, };

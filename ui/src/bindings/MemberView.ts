@@ -19,4 +19,16 @@ fingerprint: string,
 /**
  * Whether it is this device.
  */
-isMe: boolean, };
+isMe: boolean, 
+/**
+ * The name of who admitted it, where this device knows.
+ */
+addedBy: string | null, 
+/**
+ * When this device learned of it.
+ */
+addedAtMs: number | null, 
+/**
+ * When its last message was stored here.
+ */
+lastMessageAtMs: number | null, };

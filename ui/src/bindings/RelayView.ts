@@ -35,6 +35,10 @@ storedBytes: number,
  */
 devices: number, 
 /**
+ * When the first of the waiting messages is given up.
+ */
+firstExpiryMs: number | null, 
+/**
  * Why it doesn't run, in the state `failed`.
  */
 failure: AppError | null, };

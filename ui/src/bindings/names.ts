@@ -3,9 +3,9 @@
 /**
  * The commands of the app.
  */
-export type CommandName = "accept_request" | "cancel_join" | "cancel_pairing" | "choose_passphrase" | "copy_text" | "dismiss_request" | "join_group" | "mark_read" | "messages" | "quit" | "read_invitation" | "read_invitation_image" | "send_message" | "set_relay_running" | "start_group" | "start_pairing" | "try_keychain_again" | "unlock" | "view" | "words_different" | "words_same";
+export type CommandName = "accept_request" | "cancel_join" | "cancel_pairing" | "choose_passphrase" | "copy_text" | "dismiss_request" | "join_group" | "mark_read" | "messages" | "read_invitation_image" | "send_message" | "set_relay_running" | "start_group" | "start_pairing" | "unlock" | "words_different" | "words_same" | "leave_group" | "membership_history" | "forget_group" | "destroy_group" | "remove_member" | "compare_code" | "read_invitation" | "arrived" | "backup" | "change_passphrase" | "delete_group_history" | "delete_message" | "delivery_issues" | "dismiss_issue" | "lock" | "message_text" | "mute" | "open_link" | "ready" | "relay_code" | "remove_passphrase" | "rename_group" | "restore" | "retry_message" | "save_draft" | "save_qr_image" | "save_support_bundle" | "search" | "set_group_relay" | "set_relay_ports" | "set_settings" | "showing" | "support_bundle" | "test_relay" | "quit" | "try_keychain_again" | "view";
 
 /**
  * The events of the app.
  */
-export type EventName = "view" | "messages";
+export type EventName = "view" | "messages" | "relay-test";
