@@ -8,6 +8,7 @@
 //! and fits a database; its names are at most 255 bytes as they came and 64 as they are shown.
 
 use core::fmt;
+use std::sync::Arc;
 
 use prost::Message as _;
 use sha2::{Digest as _, Sha256};
@@ -126,13 +127,13 @@ impl Manifest {
             .collect();
         let issued_by = issuer.public();
         let input = self.signing_input(&issued_by, &names);
-        SignedManifest {
+        SignedManifest(Arc::new(Signed {
             hash: hash(&input),
             signature: issuer.sign(&input),
             manifest: self,
             issuer: issued_by,
             wire_names: names,
-        }
+        }))
     }
 
     fn check(&self) -> Result<(), ManifestError> {
@@ -191,9 +192,12 @@ impl Manifest {
     }
 }
 
-/// A manifest whose signature and shape have been checked.
+/// A manifest whose signature and shape have been checked. Copies share its content.
 #[derive(Clone, PartialEq, Eq)]
-pub struct SignedManifest {
+pub struct SignedManifest(Arc<Signed>);
+
+#[derive(PartialEq, Eq)]
+struct Signed {
     manifest: Manifest,
     issuer: SigningPublic,
     signature: [u8; SIGNATURE_BYTES],
@@ -235,27 +239,27 @@ impl SignedManifest {
         if !issuer.is_signed(&input, &signature) {
             return Err(ManifestError::Signature);
         }
-        Ok(Self {
+        Ok(Self(Arc::new(Signed {
             hash: hash(&input),
             manifest,
             issuer,
             signature,
             wire_names,
-        })
+        })))
     }
 
     /// The manifest as bytes.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let members = self.manifest.members.iter().zip(&self.wire_names);
+        let members = self.0.manifest.members.iter().zip(&self.0.wire_names);
         WireManifest {
             group_id: self.group_id().as_bytes().to_vec(),
             version: self.version(),
             members: members
                 .map(|(member, name)| WireMember::new(&member.keys, name))
                 .collect(),
-            issued_by: self.issuer.as_bytes().to_vec(),
-            signature: self.signature.to_vec(),
+            issued_by: self.0.issuer.as_bytes().to_vec(),
+            signature: self.0.signature.to_vec(),
             parent: self.parent().map(|parent| parent.as_bytes().to_vec()),
         }
         .encode_to_vec()
@@ -264,37 +268,37 @@ impl SignedManifest {
     /// The manifest's hash.
     #[must_use]
     pub fn hash(&self) -> ManifestHash {
-        self.hash
+        self.0.hash
     }
 
     /// Who signed it.
     #[must_use]
     pub fn issuer(&self) -> &SigningPublic {
-        &self.issuer
+        &self.0.issuer
     }
 
     /// The group.
     #[must_use]
     pub fn group_id(&self) -> GroupId {
-        self.manifest.group_id
+        self.0.manifest.group_id
     }
 
     /// The version: one higher than the manifest it was made from.
     #[must_use]
     pub fn version(&self) -> u64 {
-        self.manifest.version
+        self.0.manifest.version
     }
 
     /// The manifest it was made from; none for a group's first.
     #[must_use]
     pub fn parent(&self) -> Option<ManifestHash> {
-        self.manifest.parent
+        self.0.manifest.parent
     }
 
     /// The members, sorted by signing key.
     #[must_use]
     pub fn members(&self) -> &[Member] {
-        &self.manifest.members
+        &self.0.manifest.members
     }
 
     /// Whether the holder of this signing key is a member.
