@@ -15,6 +15,7 @@ use core::fmt;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_properties::{GeneralCategory, GeneralCategoryGroup, UnicodeGeneralCategory as _};
+use unicode_security::confusable_detection::skeleton;
 
 use crate::key::SigningPublic;
 use crate::limit::{NAME_BYTES_MAX, NAME_MARKS_MAX};
@@ -41,6 +42,14 @@ impl DeviceName {
         ))
     }
 
+    /// Whether a person could take one name for the other: they differ in nothing but case,
+    /// spaces, signs, accents and letters that look alike (Unicode Technical Standard 39).
+    #[must_use]
+    pub fn looks_like(&self, other: &Self) -> bool {
+        let as_written = looks(&self.0) == looks(&other.0);
+        as_written || looks(&self.0.to_lowercase()) == looks(&other.0.to_lowercase())
+    }
+
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -64,6 +73,23 @@ pub fn clean(raw: &str) -> Option<String> {
         .join(" ");
     let capped = capped(&spaced, NAME_BYTES_MAX);
     (!capped.is_empty()).then(|| capped.to_owned())
+}
+
+/// What a text looks like, without what an eye passes over. A text of nothing else keeps it.
+fn looks(text: &str) -> String {
+    let stands_out = |c: &char| {
+        !matches!(
+            c.general_category_group(),
+            GeneralCategoryGroup::Mark
+                | GeneralCategoryGroup::Punctuation
+                | GeneralCategoryGroup::Separator
+        )
+    };
+    let seen: String = skeleton(text).filter(stands_out).collect();
+    if seen.is_empty() {
+        return text.nfc().collect();
+    }
+    seen
 }
 
 fn pick<const N: usize>(words: &[&'static str; N], byte: u8) -> &'static str {
@@ -92,7 +118,7 @@ fn is_filler(c: char) -> bool {
     matches!(c,
         '\u{034f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fffc}'
-        | '\u{1d159}' | '\u{e0100}'..='\u{e01ef}')
+        | '\u{13441}' | '\u{13442}' | '\u{16fe4}' | '\u{1d159}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Drops marks beyond the limit, and marks that have nothing to stand on.
