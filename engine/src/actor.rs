@@ -433,12 +433,16 @@ impl Actor {
         }
     }
 
-    /// Starts the next computation of words, unless one goes on: each takes tens of MiB.
+    /// Starts the next computation of words that are still of use, unless one goes on: each
+    /// takes tens of MiB, and strangers ask for them.
     fn compute_words(&mut self) {
         if self.is_computing {
             return;
         }
-        let Some(request) = self.words.pop_front() else {
+        let device = &self.group.device;
+        let Some(request) = std::iter::from_fn(|| self.words.pop_front())
+            .find(|request| device.wants_words(request.target))
+        else {
             return;
         };
         self.is_computing = true;

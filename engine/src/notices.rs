@@ -183,6 +183,7 @@ impl State {
             }
             Event::StatusChanged { .. }
             | Event::JoinRequested(_)
+            | Event::StaleRequest { .. }
             | Event::AdmissionDropped { .. }
             | Event::MessageStored { .. } => false,
         };

@@ -28,7 +28,8 @@ use sealpost_protocol::name::{self, DeviceName};
 use thiserror::Error;
 
 use super::error::{EngineError, StorageFault};
-use super::event::{Event, Member, PairingState};
+use super::event::{Event, JoinProgress, Member, PairingState};
+use super::group_name::GroupName;
 use super::held::HeldBlobs;
 use super::inbox;
 use super::inbox::Inbox;
@@ -66,6 +67,8 @@ pub struct Device {
     last_sequence: u64,
     connection: Connection,
     has_handler: bool,
+    /// How far the join was when that was last told.
+    told_progress: Option<JoinProgress>,
     outbox: Outbox,
     inbox: Inbox,
     held: HeldBlobs,
@@ -155,6 +158,7 @@ impl Device {
             connection: Connection::Disconnected(None),
             has_handler: false,
             outbox: Outbox::restore(
+            told_progress: None,
                 &keys.signing,
                 snapshot.outbox_messages,
                 snapshot.outbox_entries,
@@ -176,6 +180,7 @@ impl Device {
         device.carry_out_membership(None, now_ms);
         Ok(device)
     }
+        device.told_progress = device.pairing.join_record().map(|_| device.join_progress());
 
     /// Takes over what no store holds from the machine that this one replaces: the open
     /// pairing window, unless it is another identity's or the phase has none, and the wish to
@@ -280,8 +285,15 @@ impl Device {
     pub fn handle_push_outcome(
         &mut self,
         push: PushId,
+        let asks = |device: &Self| {
+            device.phase == Phase::PendingJoin && device.outbox.pair_in_flight().is_some()
+        };
+        let asked = asks(self);
         outcome: PushOutcome,
         now_ms: u64,
+        if asked && !asks(self) && outcome != PushOutcome::Stored {
+            self.pairing.refuse_join();
+        }
         rng: &mut impl CryptoRngCore,
     ) {
         self.follow_version(outcome);
@@ -340,6 +352,7 @@ impl Device {
     ) -> Step {
         self.decide_blobs(now_ms, lookup);
         self.fire_membership_timer(now_ms, rng);
+        self.tell_join_progress();
         self.finish_ending(rng);
         // Only now: an end that is over within the step is told as one change.
         self.tell_status(None);
@@ -436,7 +449,7 @@ impl Device {
     /// What pairing looks like.
     #[must_use]
     pub fn pairing(&self) -> PairingState {
-        self.pairing.state()
+        self.pairing.state(self.join_progress())
     }
 
     /// The largest body that `send` takes.

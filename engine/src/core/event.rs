@@ -12,6 +12,7 @@ use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingToken;
 
 use super::status::{Connection, Status, StatusReason};
+use super::timing;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
@@ -27,6 +28,14 @@ pub enum Event {
     MembersChanged(Vec<Member>),
     /// A device asks to join through the open pairing window.
     JoinRequested(JoinRequest),
+    /// A device asked under the code of a window that is closed. Told once for each code; the
+    /// device waits in vain until it is given a new one.
+    StaleRequest {
+        /// The name that the device gives itself.
+        name: DeviceName,
+        /// What became of the code.
+        spent: Spent,
+    },
     /// The Receive Session came up, went away, or changed its reason.
     ConnectionChanged(Connection),
     /// An admission by this device came to nothing.
@@ -72,6 +81,26 @@ impl AdmissionDropped {
     }
 }
 
+/// How the code of a pairing window was used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Spent {
+    /// Another device was let in with it.
+    Accepted,
+    /// Its window was closed: by the person, by its time, or by a newer one.
+    Closed,
+}
+
+impl Spent {
+    /// The stable name of the reason.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Closed => "closed",
+        }
+    }
+}
+
 /// A device in the group, as the app sees it. The name is a label and authenticates nobody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
@@ -109,6 +138,9 @@ pub struct JoinRequest {
     pub name: DeviceName,
     /// The four words that both screens show (amendment 3).
     pub words: [String; 4],
+    /// The member, perhaps this device, whose name looks like this one. Either is only what
+    /// its device says.
+    pub looks_like: Option<DeviceName>,
 }
 
 impl fmt::Debug for JoinRequest {
@@ -139,6 +171,21 @@ pub struct PairingWindow {
     pub requests: Vec<JoinRequest>,
 }
 
+impl PairingWindow {
+    /// When whoever shows the code has to close the window.
+    #[must_use]
+    pub const fn closes_at_ms(&self) -> u64 {
+        self.opened_at_ms.saturating_add(timing::PAIRING_WINDOW_MS)
+    }
+
+    /// Whether that time has come. A clock that was set back before the opening counts as
+    /// well: nothing says how long the window was open.
+    #[must_use]
+    pub const fn is_over(&self, now_ms: u64) -> bool {
+        now_ms >= self.closes_at_ms() || now_ms < self.opened_at_ms
+    }
+}
+
 /// A join that isn't finished.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PairingJoin {
@@ -146,6 +193,41 @@ pub struct PairingJoin {
     pub words: Option<[String; 4]>,
     /// Whether the person said that the words are the same on both screens.
     pub confirmed: bool,
+    /// How far it has come.
+    pub progress: JoinProgress,
+    /// The device behind the invitation.
+    pub admitter: DeviceKeys,
+}
+
+/// How far a join has come, as far as the joining side can know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JoinProgress {
+    /// The request waits here and is tried again: no relay is reached, or it has no room.
+    Queued,
+    /// The request is on its way to the relay.
+    Sending,
+    /// The relay has the request; somebody must accept it. Nothing tells whether the code is
+    /// still good: a closed window doesn't answer.
+    OnRelay,
+    /// The relay refused the request for good. Known until the end of the run; the delivery
+    /// issue stays.
+    Refused,
+    /// This device is in the group; only the words are still to be compared.
+    Admitted,
+}
+
+impl JoinProgress {
+    /// The stable name of the progress.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sending => "sending",
+            Self::OnRelay => "on_relay",
+            Self::Refused => "refused",
+            Self::Admitted => "admitted",
+        }
+    }
 }
 
 impl fmt::Debug for PairingJoin {
@@ -158,7 +240,8 @@ impl fmt::Debug for PairingJoin {
 
 #[cfg(test)]
 mod tests {
-    use sealpost_protocol::key::SigningPublic;
+    use sealpost_protocol::key::{NoisePublic, SigningPublic};
+    use sealpost_protocol::token::PairingSecret;
 
     use super::*;
 
@@ -170,12 +253,42 @@ mod tests {
             id: JoinRequestId(1),
             name: DeviceName::clean("canary", &owner),
             words: words.clone(),
+            looks_like: Some(DeviceName::clean("canary", &owner)),
         };
         let join = PairingJoin {
             words: Some(words),
             confirmed: false,
+            progress: JoinProgress::Queued,
+            admitter: DeviceKeys {
+                noise: NoisePublic::from_bytes([2; 32]),
+                signing: owner,
+            },
         };
-        let shown = format!("{:?} {join:?}", Event::JoinRequested(request));
+        let stale = Event::StaleRequest {
+            name: DeviceName::clean("canary", &owner),
+            spent: Spent::Accepted,
+        };
+        let shown = format!("{:?} {join:?} {stale:?}", Event::JoinRequested(request));
         assert!(!shown.contains("canary"), "{shown}");
+    }
+
+    #[test]
+    fn a_window_is_over_after_ten_minutes_and_whenever_the_clock_went_back() {
+        let keys = DeviceKeys {
+            noise: NoisePublic::from_bytes([2; 32]),
+            signing: SigningPublic::from_bytes([1; 32]),
+        };
+        let window = |opened_at_ms| PairingWindow {
+            token: PairingToken::new(keys, PairingSecret::from_bytes([3; 32])),
+            opened_at_ms,
+            requests: Vec::new(),
+        };
+        let opened = 1_790_812_800_000;
+        let ten_minutes = 10 * 60 * 1_000;
+        assert!(!window(opened).is_over(opened));
+        assert!(!window(opened).is_over(opened + ten_minutes - 1));
+        assert!(window(opened).is_over(opened + ten_minutes));
+        assert!(window(opened).is_over(opened - 1));
+        assert!(window(u64::MAX).is_over(u64::MAX));
     }
 }

@@ -362,6 +362,18 @@ impl Outbox {
         self.withdraw(|kind, _| kind == OutboxKind::Pair, step);
     }
 
+    /// Whether the Pair that waits is in flight; `None` where none waits.
+    pub(super) fn pair_in_flight(&self) -> Option<bool> {
+        let is_pair = |queued: &Queued| queued.kind == OutboxKind::Pair;
+        let waiting = self.messages.iter().find(|(_, queued)| is_pair(queued));
+        let (sequence, _) = waiting?;
+        Some(
+            self.in_flight
+                .values()
+                .any(|push| push.sequence == *sequence),
+        )
+    }
+
     /// Forgets everything without writing anything: the wipe of the store does that.
     pub(super) fn clear(&mut self) {
         *self = Self {

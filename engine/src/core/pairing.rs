@@ -9,11 +9,15 @@
 //!   window all spend it;
 //! - a request asks once per pair of keys, however often its blob comes;
 //! - a request can be accepted only after its words were shown;
-//! - the ids of requests are never used twice, so an answer to an old window finds nothing.
+//! - the ids of requests are never used twice, so an answer to an old window finds nothing;
+//! - a dismissed device doesn't ask again in its window. Whoever gives it the code of a new
+//!   window lets it ask again;
+//! - what strangers cause is bounded: the requests of a window, the windows that are
+//!   remembered, and one computation of words for each request that can still be shown.
 //!
 //! Spec: 4; amendments 3 and 13.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use rand_core::CryptoRngCore;
 use sealpost_protocol::key::DeviceKeys;
@@ -21,7 +25,9 @@ use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::pair::PairBody;
 use sealpost_protocol::token::{PairingSecret, PairingToken};
 
-use super::event::{JoinRequest, JoinRequestId, PairingJoin, PairingState, PairingWindow};
+use super::event::{
+    JoinProgress, JoinRequest, JoinRequestId, PairingJoin, PairingState, PairingWindow, Spent,
+};
 use super::step::{JoinRecord, WordsRequest, WordsTarget};
 use super::timing;
 
@@ -30,8 +36,17 @@ use super::timing;
 pub(super) struct Pairing {
     window: Option<Window>,
     join: Option<Join>,
+    /// The newest windows that are closed, the last one at the end.
+    spent: VecDeque<SpentWindow>,
     last_request: u64,
     last_join: u64,
+}
+
+/// A window that is closed.
+struct SpentWindow {
+    token: PairingToken,
+    spent: Spent,
+    is_told: bool,
 }
 
 /// An open window.
@@ -46,6 +61,7 @@ struct Request {
     keys: DeviceKeys,
     name: DeviceName,
     words: Option<[String; 4]>,
+    looks_like: Option<DeviceName>,
     is_dismissed: bool,
 }
 
@@ -54,6 +70,7 @@ struct Join {
     number: u64,
     record: JoinRecord,
     words: Option<[String; 4]>,
+    is_refused: bool,
 }
 
 /// What became of a Pair.
@@ -62,6 +79,8 @@ pub(super) enum Asked {
     New(WordsRequest),
     /// The same device asked before.
     Known,
+    /// It knows the secret of a window that is closed, which nobody has said yet.
+    Stale { name: DeviceName, spent: Spent },
     /// No window, no proof, or too many requests.
     Refused,
 }
@@ -84,6 +103,7 @@ impl Pairing {
         fits: impl Fn(DeviceKeys) -> bool,
     ) -> Vec<WordsRequest> {
         self.last_request = last.last_request;
+        self.spent = std::mem::take(&mut last.spent);
         self.window = last
             .window
             .take()
@@ -120,6 +140,7 @@ impl Pairing {
         now_ms: u64,
         rng: &mut impl CryptoRngCore,
     ) -> PairingToken {
+        self.close(Spent::Closed);
         let token = PairingToken::new(me, PairingSecret::generate(rng));
         self.window = Some(Window {
             token: token.clone(),
@@ -130,19 +151,42 @@ impl Pairing {
     }
 
     /// Closes the window and spends its secret. Returns whether one was open.
-    pub(super) fn close(&mut self) -> bool {
-        self.window.take().is_some()
+    pub(super) fn close(&mut self, spent: Spent) -> bool {
+        let Some(window) = self.window.take() else {
+            return false;
+        };
+        if self.spent.len() >= timing::SPENT_WINDOWS_MAX {
+            self.spent.pop_front();
+        }
+        self.spent.push_back(SpentWindow {
+            token: window.token,
+            spent,
+            is_told: false,
+        });
+        true
     }
 
     /// Takes a Pair whose author is known to hold the signing key in it.
     pub(super) fn handle_pair(&mut self, body: PairBody) -> Asked {
-        let Some(window) = &mut self.window else {
-            return Asked::Refused;
+        let is_proven = |token: &PairingToken| body.is_proven(&token.keys(), token.secret());
+        let Some(window) = self
+            .window
+            .as_mut()
+            .filter(|window| is_proven(&window.token))
+        else {
+            let known = self.spent.iter_mut().find(|past| is_proven(&past.token));
+            return match known {
+                Some(past) if !past.is_told => {
+                    past.is_told = true;
+                    let spent = past.spent;
+                    Asked::Stale {
+                        name: body.name,
+                        spent,
+                    }
+                }
+                _ => Asked::Refused,
+            };
         };
-        let admitter = window.token.keys();
-        if !body.is_proven(&admitter, window.token.secret()) {
-            return Asked::Refused;
-        }
         if window
             .requests
             .values()
@@ -167,23 +211,27 @@ impl Pairing {
             keys: body.keys,
             name: body.name,
             words: None,
+            looks_like: None,
             is_dismissed: false,
         };
         window.requests.insert(id, request);
         Asked::New(words)
     }
 
-    /// Takes computed words of a request. Returns the request if it can be shown now.
+    /// Takes computed words of a request, and looks for a member with a name like its own.
+    /// Returns the request if it can be shown now.
     pub(super) fn set_request_words(
         &mut self,
         id: JoinRequestId,
         words: [String; 4],
+        look_alike: impl FnOnce(&DeviceKeys, &DeviceName) -> Option<DeviceName>,
     ) -> Option<JoinRequest> {
         let request = self.window.as_mut()?.requests.get_mut(&id)?;
-        if request.words.is_some() {
+        if request.words.is_some() || request.is_dismissed {
             return None;
         }
         request.words = Some(words);
+        request.looks_like = look_alike(&request.keys, &request.name);
         request.shown(id)
     }
 
@@ -210,12 +258,13 @@ impl Pairing {
 
     /// Starts a join; an unfinished one is replaced, an open window closed.
     pub(super) fn join(&mut self, record: JoinRecord) {
-        self.window = None;
+        self.close(Spent::Closed);
         self.last_join = self.last_join.saturating_add(1);
         self.join = Some(Join {
             number: self.last_join,
             record,
             words: None,
+            is_refused: false,
         });
     }
 
@@ -254,6 +303,18 @@ impl Pairing {
         Some(&join.record)
     }
 
+    /// The relay refused the join's request for good.
+    pub(super) fn refuse_join(&mut self) {
+        if let Some(join) = &mut self.join {
+            join.is_refused = true;
+        }
+    }
+
+    /// Whether the relay refused the join's request for good.
+    pub(super) fn is_join_refused(&self) -> bool {
+        self.join.as_ref().is_some_and(|join| join.is_refused)
+    }
+
     /// The join is over, one way or the other. Returns whether there was one.
     pub(super) fn end_join(&mut self) -> bool {
         self.join.take().is_some()
@@ -264,8 +325,8 @@ impl Pairing {
         self.join.as_ref().map(|join| &join.record)
     }
 
-    /// What the app may see.
-    pub(super) fn state(&self) -> PairingState {
+    /// What the app may see; `progress` is that of the join.
+    pub(super) fn state(&self, progress: JoinProgress) -> PairingState {
         PairingState {
             window: self.window.as_ref().map(|window| PairingWindow {
                 token: window.token.clone(),
@@ -279,6 +340,8 @@ impl Pairing {
             join: self.join.as_ref().map(|join| PairingJoin {
                 words: join.words.clone(),
                 confirmed: join.record.confirmed,
+                progress,
+                admitter: join.record.admitter,
             }),
         }
     }
@@ -305,6 +368,7 @@ impl Request {
             id,
             name: self.name.clone(),
             words,
+            looks_like: self.looks_like.clone(),
         })
     }
 }

@@ -42,6 +42,13 @@ pub const HELD_ISSUE_VERSIONS_MAX: usize = 16;
 /// How many delivered blobs may wait for their decision before the shell stops reading.
 pub const INBOX_WAITING_MAX: usize = 256;
 
+/// How long a pairing window stays open. Whoever shows the code closes the window then, the
+/// app and the command line alike (amendment 3); the machine never does by itself.
+pub const PAIRING_WINDOW_MS: u64 = 600_000;
+
+/// How many spent pairing secrets are remembered, to tell who comes too late from who guesses.
+pub const SPENT_WINDOWS_MAX: usize = 8;
+
 /// How many join requests may be open at once.
 pub const JOIN_REQUESTS_MAX: usize = 32;
 

@@ -12,7 +12,7 @@ use sealpost_protocol::token::PairingToken;
 
 use super::Device;
 use crate::core::error::EngineError;
-use crate::core::event::{Event, JoinRequestId};
+use crate::core::event::{Event, JoinProgress, JoinRequestId, Spent};
 use crate::core::membership::{BUFFERED_MANIFESTS_MAX, IssueError, Membership, is_anchor};
 use crate::core::status::{Phase, StatusReason};
 use crate::core::step::{BufferedManifest, Change, Effect, JoinRecord, OutboxKind, WordsTarget};
@@ -65,7 +65,7 @@ impl Device {
             Phase::Member => self.admit(&keys, &name, now_ms)?,
             Phase::PendingJoin | Phase::Ending(_) => return Err(EngineError::PairingClosed),
         }
-        self.pairing.close();
+        self.pairing.close(Spent::Accepted);
         self.tell(Event::PairingChanged);
         self.send_group_name(keys, now_ms, rng);
         Ok(())
@@ -80,7 +80,7 @@ impl Device {
 
     /// Closes the window and spends its secret.
     pub fn handle_cancel_pairing(&mut self) {
-        if self.pairing.close() {
+        if self.pairing.close(Spent::Closed) {
             self.tell(Event::PairingChanged);
         }
     }
@@ -89,7 +89,12 @@ impl Device {
     pub fn handle_words(&mut self, target: WordsTarget, words: [String; 4]) {
         match target {
             WordsTarget::Request(id) => {
-                if let Some(request) = self.pairing.set_request_words(id, words) {
+                let membership = self.membership.as_ref();
+                let own = (&self.keys, &self.name);
+                let shown = self.pairing.set_request_words(id, words, |keys, name| {
+                    look_alike(membership, own, keys, name)
+                });
+                if let Some(request) = shown {
                     self.tell(Event::JoinRequested(request));
                     self.tell(Event::PairingChanged);
                 }
@@ -250,6 +255,28 @@ impl Device {
     ) {
         let Some(join) = self.pairing.join_record() else {
             return;
+    /// How far the own join has come.
+    pub(super) fn join_progress(&self) -> JoinProgress {
+        if self.phase != Phase::PendingJoin {
+            return JoinProgress::Admitted;
+        }
+        match self.outbox.pair_in_flight() {
+            Some(true) => JoinProgress::Sending,
+            Some(false) => JoinProgress::Queued,
+            None if self.pairing.is_join_refused() => JoinProgress::Refused,
+            None => JoinProgress::OnRelay,
+        }
+    }
+
+    /// Tells that the join has come further, or has been thrown back.
+    pub(super) fn tell_join_progress(&mut self) {
+        let progress = self.pairing.join_record().map(|_| self.join_progress());
+        if self.told_progress != progress {
+            self.told_progress = progress;
+            self.tell(Event::PairingChanged);
+        }
+    }
+
         };
         if is_anchor(&manifest, &author, &self.keys, &join.admitter.signing) {
             self.enter_group(manifest, now_ms);
@@ -273,7 +300,7 @@ impl Device {
 
     /// Pairing is over on both sides.
     pub(super) fn end_pairing(&mut self) {
-        let was_open = self.pairing.close();
+        let was_open = self.pairing.close(Spent::Closed);
         let was_joining = self.pairing.end_join();
         if was_joining {
             self.step.changes.push(Change::JoinRemoved);
@@ -304,6 +331,23 @@ impl Device {
         if self.pairing.end_join() {
             self.step.changes.push(Change::JoinRemoved);
         }
+
+/// The member, perhaps this device itself, whose name looks like that of a device that asks.
+fn look_alike(
+    membership: Option<&Membership>,
+    (own_keys, own_name): (&DeviceKeys, &DeviceName),
+    keys: &DeviceKeys,
+    name: &DeviceName,
+) -> Option<DeviceName> {
+    let members = membership.into_iter().flat_map(|membership| {
+        let view = membership.view().values();
+        view.map(|member| (&member.keys, &member.name))
+    });
+    std::iter::once((own_keys, own_name))
+        .chain(members)
+        .find(|(of, called)| *of != keys && called.looks_like(name))
+        .map(|(_, called)| called.clone())
+}
     }
 
     fn take_buffered(&mut self) -> Vec<(SigningPublic, SignedManifest)> {

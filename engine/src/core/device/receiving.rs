@@ -11,6 +11,7 @@ use sealpost_protocol::name;
 use sealpost_protocol::pair::PairBody;
 use sha2::{Digest, Sha256};
 
+use crate::core::event::Event;
 use super::Device;
 use crate::core::inbox::{self, Blob, BlobRef, Handled, Reading, acknowledge, reject};
 use crate::core::issue::{DeliveryIssue, Unreadable};
@@ -19,7 +20,6 @@ use crate::core::pairing::Asked;
 use crate::core::run_marker::RunMarker;
 use crate::core::status::{Ending, Phase};
 use crate::core::step::{Change, Effect, Lookup, LookupError, StoredContent};
-use crate::core::timing;
 
 /// How a message relates to those that were here before.
 enum Meeting {
@@ -232,6 +232,13 @@ impl Device {
         let Ok(body) = PairBody::decode(&opened.body) else {
             reject(at, MALFORMED, now_ms, &mut self.step);
             return;
+            Asked::Stale { name, spent } => {
+                // A copy of the request that was accepted is no news.
+                if self.member(&opened.author).is_none() {
+                    self.tell(Event::StaleRequest { name, spent });
+                }
+                reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step);
+            }
         };
         let is_own = body.keys.noise == self.keys.noise || body.keys.signing == self.keys.signing;
         let may_ask = body.keys.signing == opened.author && !is_own && !self.is_half_known(&body);

@@ -4,5 +4,8 @@ mod copies;
 mod ending;
 mod pairing;
 mod receiving;
+mod pairing_adversaries;
+mod pairing_restarts;
+mod pairing_states;
 mod running_ahead;
 mod sending;

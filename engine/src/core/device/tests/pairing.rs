@@ -23,7 +23,7 @@ fn statuses(events: &[Event]) -> Vec<(Status, Option<StatusReason>)> {
         .collect()
 }
 
-fn open_window(rig: &mut Rig) -> PairingToken {
+pub(super) fn open_window(rig: &mut Rig) -> PairingToken {
     let token = rig
         .device
         .handle_start_pairing(rig.now_ms, &mut rig.rng)
@@ -33,7 +33,7 @@ fn open_window(rig: &mut Rig) -> PairingToken {
 }
 
 /// A Pair as `joiner` would send it, whoever signs the envelope.
-fn pair(
+pub(super) fn pair(
     rig: &mut Rig,
     token: &PairingToken,
     joiner: &DeviceKeys,
@@ -53,7 +53,7 @@ fn pair(
 }
 
 /// Lets somebody ask; returns the request if it is new.
-fn ask(rig: &mut Rig, token: &PairingToken, joiner: &DeviceSecrets) -> Option<JoinRequestId> {
+pub(super) fn ask(rig: &mut Rig, token: &PairingToken, joiner: &DeviceSecrets) -> Option<JoinRequestId> {
     let envelope = pair(rig, token, &joiner.keys(), joiner);
     let effects = rig.deliver(&envelope);
     assert_eq!(acknowledged(&effects).len(), 1);
@@ -69,7 +69,7 @@ fn ask(rig: &mut Rig, token: &PairingToken, joiner: &DeviceSecrets) -> Option<Jo
     Some(id)
 }
 
-fn stranger(seed: u64) -> DeviceSecrets {
+pub(super) fn stranger(seed: u64) -> DeviceSecrets {
     Rig::new(seed, "stranger").store.secrets
 }
 
@@ -615,21 +615,6 @@ fn the_thirty_third_member_is_refused() {
         rig.device.pairing().window.is_some(),
         "an error changes nothing"
     );
-}
-
-#[test]
-fn a_newcomer_is_told_the_groups_name() {
-    let mut post = Post::group(2);
-    post.rigs[0].device.handle_label("Home");
-    post.settle(0);
-    let mut third = Rig::new(60, "third");
-    third.connect();
-    post.rigs.push(third);
-    post.effects.push(Vec::new());
-    post.pair(0, 2);
-    assert_eq!(post.rigs[2].device.label(), Some("Home"));
-    assert_eq!(post.rigs[1].device.label(), None, "nobody else is told");
-    assert!(post.rigs.iter().all(|rig| rig.store.rows.is_empty()));
 }
 
 #[test]
