@@ -109,7 +109,7 @@ pub(crate) enum Command {
     Leave(Confirmed),
     /// Stop waiting for the relay while leaving a group: the others are not told.
     Forget(Confirmed),
-    /// Run a relay in this process.
+    /// Run a relay in this process, or test one.
     #[command(subcommand)]
     Relay(Relay),
 }
@@ -257,6 +257,18 @@ pub(crate) struct Messages {
 pub(crate) enum Relay {
     /// Run until interrupted.
     Run(RelayRun),
+    /// Test a relay step by step, with keys made for the moment.
+    Test(RelayTest),
+}
+
+/// Arguments of `relay test`.
+#[derive(Args, Debug)]
+pub(crate) struct RelayTest {
+    /// Address of the relay; that of the group when left out.
+    pub(crate) address: Option<String>,
+    /// Group whose relay is tested, by its name or by its number in `group list`.
+    #[arg(long, conflicts_with = "address")]
+    pub(crate) group: Option<String>,
 }
 
 /// Arguments of `relay run`.

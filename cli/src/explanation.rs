@@ -16,4 +16,6 @@ pub(crate) use invitation::{address_error, invitation_error};
 pub(crate) use issue::issue_text;
 pub(crate) use keys::key_store_error;
 pub(crate) use profile::profile_error;
-pub(crate) use relay::{connect_failure, relay_key_error, relay_start_error, unsupported_version};
+pub(crate) use relay::{
+    connect_failure, relay_key_error, relay_start_error, relay_step_failure, unsupported_version,
+};

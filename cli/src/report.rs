@@ -3,7 +3,11 @@
 //! Owns the shape of both: the names in the JSON are part of what scripts rely on. Every text
 //! from outside passes through [`crate::terminal_text`] on its way to a person.
 
+mod relay_step;
+
 use serde::Serialize;
+
+pub(crate) use relay_step::RelayStepReport;
 
 use crate::explanation::issue_text;
 use crate::terminal_text::{lines, one_line};
@@ -98,6 +102,8 @@ pub(crate) enum Report {
         name: String,
         is_me: bool,
     },
+    /// A step of a relay's test ended.
+    RelayStep(RelayStepReport),
     /// A relay runs in this process.
     RelayRunning {
         address: String,
@@ -156,12 +162,7 @@ impl Report {
                 profile,
                 device_name,
                 key_store,
-            } => {
-                let (name, profile) = (one_line(device_name), one_line(profile));
-                format!(
-                    "This device is called {name} (profile {profile}; keys in the {key_store})."
-                )
-            }
+            } => profile_text(profile, device_name, key_store),
             Self::Group {
                 number,
                 name,
@@ -216,12 +217,18 @@ impl Report {
             Self::Issue { issue, .. } => issue_text(issue),
             Self::Status { status, reason } => with_reason("Status", status, *reason),
             Self::Connection { state, reason } => with_reason("Relay", state, *reason),
+            Self::RelayStep(step) => step.to_text(),
             Self::RelayRunning { address, .. } => {
                 format!("The relay runs. Its address:\n\n{address}\n")
             }
             Self::RelayStopped => "The relay stopped.".to_owned(),
         }
     }
+}
+
+fn profile_text(profile: &str, device_name: &str, key_store: &str) -> String {
+    let (name, profile) = (one_line(device_name), one_line(profile));
+    format!("This device is called {name} (profile {profile}; keys in the {key_store}).")
 }
 
 fn devices(count: usize) -> String {

@@ -22,10 +22,12 @@ pub mod namespace;
 mod notices;
 pub mod profile;
 mod relay_probe;
+pub mod relay_test;
 mod session;
 mod store;
 pub mod subscription;
 
 pub use engine::{BoxFuture, Engine, OpenError, OpenOptions, Versions, versions};
 pub use relay_probe::probe_relay;
+pub use relay_test::test_relay;
 pub use subscription::Subscription;

@@ -1,20 +1,26 @@
-//! `relay run`: the stand-alone relay's library in this process.
+//! `relay run`: the stand-alone relay's library in this process; `relay test`: how one answers.
 //!
-//! It keeps its key and its store in the profile's folder, apart from the groups, and needs
+//! The relay that runs keeps its key and its store in the profile's folder, apart from the groups, and needs
 //! neither the profile's keys nor its lock: a device and its relay can run side by side.
 
 use std::path::Path;
 use std::sync::Arc;
 
+use sealpost_engine::core::status::ConnectFailure;
+use sealpost_engine::test_relay;
+use sealpost_protocol::address::RelayAddress;
 use sealpost_relay::{Config, Relay, SystemClock, everywhere, key_file};
 
-use crate::arguments::{Global, Relay as RelayCommand, RelayRun};
-use crate::device::{computer_name, profile_dir};
-use crate::explanation::{address_error, relay_key_error, relay_start_error};
+use crate::arguments::{Global, Relay as RelayCommand, RelayRun, RelayTest};
+use crate::device::{Device, computer_name, profile_dir};
+use crate::explanation::{
+    address_error, connect_failure, relay_key_error, relay_start_error, relay_step_failure,
+};
 use crate::failure::Failure;
 use crate::interrupt::interrupted;
+use crate::open_group::OpenGroup;
 use crate::output::Output;
-use crate::report::Report;
+use crate::report::{RelayStepReport, Report};
 
 /// The folder of the relay in that of the profile, as in the app.
 const FOLDER: &str = "relay";
@@ -28,7 +34,17 @@ pub(super) async fn run(
     relay: &RelayCommand,
     output: Output,
 ) -> Result<(), Failure> {
-    let RelayCommand::Run(run) = relay;
+    match relay {
+        RelayCommand::Run(run) => run_until_interrupted(global, run, output).await,
+        RelayCommand::Test(test) => self::test(global, test, output).await,
+    }
+}
+
+async fn run_until_interrupted(
+    global: &Global,
+    run: &RelayRun,
+    output: Output,
+) -> Result<(), Failure> {
     let relay = start(&profile_dir(global)?.join(FOLDER), run).await?;
     let host = run.host.clone().unwrap_or_else(computer_name);
     let address = match relay.address(&host) {
@@ -50,6 +66,32 @@ pub(super) async fn run(
     }
     relay.stop().await;
     running.and_then(|()| output.say(&Report::RelayStopped))
+}
+
+/// Says each step as it ends.
+async fn test(global: &Global, test: &RelayTest, output: Output) -> Result<(), Failure> {
+    let address = match &test.address {
+        Some(address) => RelayAddress::parse(address).map_err(address_error)?,
+        None => address_of_group(global, test.group.as_deref()).await?,
+    };
+    let mut said = Ok(());
+    let tested = test_relay(&address, |report| {
+        if said.is_ok() {
+            let ended = RelayStepReport::new(report.step, report.state);
+            said = ended.map_or(Ok(()), |step| output.say(&Report::RelayStep(step)));
+        }
+    })
+    .await;
+    said?;
+    tested.map_err(|(step, failure)| relay_step_failure(step, failure))
+}
+
+/// The relay that the group uses; its data stays closed during the test.
+async fn address_of_group(global: &Global, group: Option<&str>) -> Result<RelayAddress, Failure> {
+    let group = OpenGroup::find(&Device::open(global)?, group).await?;
+    let relay = group.engine.relay();
+    group.close().await;
+    relay.ok_or_else(|| connect_failure(ConnectFailure::NoRelay))
 }
 
 async fn start(folder: &Path, run: &RelayRun) -> Result<Relay, Failure> {

@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 
 use sealpost_engine::core::status::ConnectFailure;
+use sealpost_engine::relay_test::{RelayStep, RelayStepFailure};
+use sealpost_protocol::frame::Refusal;
 use sealpost_relay::key_file::KeyFileError;
 use sealpost_relay::{StartError, StoreOpenError};
 
@@ -75,6 +77,54 @@ pub(crate) fn unsupported_version(min: u16, max: u16) -> Failure {
         format!("It speaks Transport {min} to {max}."),
         "Update whichever of the two is older.",
     )
+}
+
+/// A step of a relay's test that failed.
+pub(crate) fn relay_step_failure(step: RelayStep, failure: RelayStepFailure) -> Failure {
+    let port = if step == RelayStep::Push {
+        "push"
+    } else {
+        "receive"
+    };
+    match (step, failure) {
+        (_, RelayStepFailure::VersionUnsupported { min, max }) => unsupported_version(min, max),
+        (RelayStep::Push, RelayStepFailure::NotReached(ConnectFailure::Refused)) => relay(
+            "relay-push-refused",
+            "Nothing listens on the relay's push port.",
+            "Its receive port answered, and is the right relay's.",
+            "Check the push port in the relay's address, and the relay's firewall.",
+        ),
+        (RelayStep::Push, RelayStepFailure::NotReached(ConnectFailure::NoAnswer)) => relay(
+            "relay-push-no-answer",
+            "The relay's push port doesn't answer.",
+            "Its receive port answered, so a firewall may let only one of the two through.",
+            "Let both ports through, and check the push port in the relay's address.",
+        ),
+        (_, RelayStepFailure::NotReached(failure)) => connect_failure(failure),
+        (_, RelayStepFailure::Refused(refusal)) => relay(
+            "relay-takes-nothing",
+            "The relay takes no messages now.",
+            format!("On its {port} port it answered: {}.", refusal_text(refusal)),
+            "Wait a moment and test again. If it stays, tell whoever runs the relay.",
+        ),
+        (_, RelayStepFailure::NotDelivered) => relay(
+            "relay-delivers-nothing",
+            "The relay took a message and doesn't deliver it.",
+            "What this test sent to itself did not come back in time.",
+            "Test again. If it stays, tell whoever runs the relay.",
+        ),
+    }
+}
+
+const fn refusal_text(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::TooLarge => "too large",
+        Refusal::Malformed => "malformed",
+        Refusal::InboxFull => "inbox full",
+        Refusal::RateLimited => "too many at once",
+        Refusal::Unavailable => "full, or it can't store now",
+        Refusal::InternalError => "an error of its own",
+    }
 }
 
 /// A relay that can't be started in this process.

@@ -27,6 +27,11 @@ pub(crate) async fn dial(
 }
 
 async fn connect(timing: &Timing, host: &str, port: u16) -> Result<TcpStream, ConnectFailure> {
+    reach(timing, look_up(host, port).await?).await
+}
+
+/// The addresses of `host`, one at least.
+pub(crate) async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, ConnectFailure> {
     let found = lookup_host((host, port)).await;
     let addresses: Vec<SocketAddr> = found
         .map_err(|_| ConnectFailure::NameNotFound)?
@@ -35,6 +40,14 @@ async fn connect(timing: &Timing, host: &str, port: u16) -> Result<TcpStream, Co
     if addresses.is_empty() {
         return Err(ConnectFailure::NameNotFound);
     }
+    Ok(addresses)
+}
+
+/// Connects to the first of these addresses that answers.
+pub(crate) async fn reach(
+    timing: &Timing,
+    addresses: Vec<SocketAddr>,
+) -> Result<TcpStream, ConnectFailure> {
     let stream = first_of(addresses, timing.dial_stagger).await?;
     // Small frames must not wait for each other; without it a session is slow, not wrong.
     drop(stream.set_nodelay(true));

@@ -3,8 +3,8 @@
 
 use rand_core::OsRng;
 use sealpost_protocol::channel::{
-    self, Channel, HandshakeError, Opener, PUSH_REPLY_BYTES, RECEIVE_REPLY_BYTES, RecordBuffer,
-    Reply, ReplyError, Sealer, reply,
+    self, Channel, ExpectReceiveReply, HandshakeError, Opener, PUSH_REPLY_BYTES,
+    RECEIVE_REPLY_BYTES, RecordBuffer, Reply, ReplyError, Sealer, reply,
 };
 use sealpost_protocol::key::{NoisePublic, NoiseSecret};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -96,14 +96,50 @@ where
     W: AsyncWrite + Unpin,
 {
     within(timing, async {
-        let (expect, hello) = channel::receive_start(device, relay, &mut OsRng)?;
-        let mut exchange = Exchange { reader, writer };
-        let (message, rest) = exchange.say(&hello, RECEIVE_REPLY_BYTES).await?;
-        let (channel, finish) = expect.handle_reply(&message)?;
-        exchange.write(&finish).await?;
-        Ok(exchange.finish(channel, rest))
+        let greeted = greet(device, relay, reader, writer).await?;
+        greeted.prove().await
     })
     .await
+}
+
+/// The first half of opening a Receive Session: what answers speaks this version. Has no
+/// deadline of its own.
+pub(crate) async fn greet<R, W>(
+    device: &NoiseSecret,
+    relay: &NoisePublic,
+    reader: R,
+    writer: W,
+) -> Result<Greeted<R, W>, HandshakeFault>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let (expect, hello) = channel::receive_start(device, relay, &mut OsRng)?;
+    let mut exchange = Exchange { reader, writer };
+    let (message, rest) = exchange.say(&hello, RECEIVE_REPLY_BYTES).await?;
+    Ok(Greeted {
+        exchange,
+        expect,
+        message,
+        rest,
+    })
+}
+
+/// A Receive Session of which the other side has shown its version and not yet its key.
+pub(crate) struct Greeted<R, W> {
+    exchange: Exchange<R, W>,
+    expect: ExpectReceiveReply,
+    message: Vec<u8>,
+    rest: RecordBuffer,
+}
+
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Greeted<R, W> {
+    /// Checks the relay's key, and shows the device's own only to the right one.
+    pub(crate) async fn prove(mut self) -> Result<Open<R, W>, HandshakeFault> {
+        let (channel, finish) = self.expect.handle_reply(&self.message)?;
+        self.exchange.write(&finish).await?;
+        Ok(self.exchange.finish(channel, self.rest))
+    }
 }
 
 /// Asks the receive port of a relay which key it has, and shows it none: the first half of a
@@ -120,10 +156,8 @@ where
 {
     within(timing, async {
         let nobody = NoiseSecret::generate(&mut OsRng);
-        let (expect, hello) = channel::receive_start(&nobody, relay, &mut OsRng)?;
-        let mut exchange = Exchange { reader, writer };
-        let (message, _) = exchange.say(&hello, RECEIVE_REPLY_BYTES).await?;
-        expect.handle_reply(&message)?;
+        let greeted = greet(&nobody, relay, reader, writer).await?;
+        greeted.expect.handle_reply(&greeted.message)?;
         Ok(())
     })
     .await

@@ -23,7 +23,7 @@ pub(crate) mod record;
 pub(crate) mod timing;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::sync::Arc;
 

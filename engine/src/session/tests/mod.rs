@@ -53,14 +53,14 @@ async fn next(reports: &mut UnboundedReceiver<Report>) -> Report {
 }
 
 /// Both ports of a relay, played by a test.
-struct FakeRelay {
-    key: NoiseSecret,
-    receive: TcpListener,
-    push: TcpListener,
+pub(crate) struct FakeRelay {
+    pub(crate) key: NoiseSecret,
+    pub(crate) receive: TcpListener,
+    pub(crate) push: TcpListener,
 }
 
 impl FakeRelay {
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self {
             key: NoiseSecret::generate(&mut OsRng),
             receive: TcpListener::bind("127.0.0.1:0").await.unwrap(),
@@ -68,14 +68,14 @@ impl FakeRelay {
         }
     }
 
-    fn address(&self) -> RelayAddress {
+    pub(crate) fn address(&self) -> RelayAddress {
         let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
         let (receive, push) = (port(&self.receive), port(&self.push));
         RelayAddress::new(self.key.public(), "127.0.0.1", receive, push).unwrap()
     }
 
     /// The same place under a key that it doesn't have.
-    fn address_with_another_key(&self) -> RelayAddress {
+    pub(crate) fn address_with_another_key(&self) -> RelayAddress {
         let key = NoiseSecret::generate(&mut OsRng).public();
         let address = self.address();
         RelayAddress::new(
@@ -87,7 +87,7 @@ impl FakeRelay {
         .unwrap()
     }
 
-    async fn accept_receive(&self) -> RelaySide {
+    pub(crate) async fn accept_receive(&self) -> RelaySide {
         let mut raw = Raw::accept(&self.receive).await;
         let expect = ExpectReceiveHello::new(&self.key, &mut OsRng).unwrap();
         let hello = raw.hello(RECEIVE_HELLO_BYTES).await;
@@ -98,7 +98,19 @@ impl FakeRelay {
         RelaySide::new(raw, channel.split())
     }
 
-    async fn accept_push(&self) -> RelaySide {
+    /// Answers one caller who means another relay, and sees that it shows no key.
+    pub(crate) async fn accept_and_see_no_key(&self) {
+        let mut raw = Raw::accept(&self.receive).await;
+        let expect = ExpectReceiveHello::new(&self.key, &mut OsRng).unwrap();
+        let hello = raw.hello(RECEIVE_HELLO_BYTES).await;
+        let (_, answer) = expect.handle_hello(&hello).unwrap();
+        raw.stream.write_all(&answer).await.unwrap();
+        let mut rest = Vec::new();
+        raw.stream.read_to_end(&mut rest).await.unwrap();
+        assert!(rest.is_empty(), "an impostor learns nothing of the device");
+    }
+
+    pub(crate) async fn accept_push(&self) -> RelaySide {
         let mut raw = Raw::accept(&self.push).await;
         let expect = ExpectPushHello::new(&self.key, &mut OsRng).unwrap();
         let hello = raw.hello(PUSH_HELLO_BYTES).await;
@@ -142,7 +154,7 @@ impl Raw {
 }
 
 /// The relay's end of an open session.
-struct RelaySide {
+pub(crate) struct RelaySide {
     records: RecordReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     sealer: Sealer,
@@ -160,19 +172,19 @@ impl RelaySide {
         }
     }
 
-    async fn send(&mut self, frame: &Frame<'_>) {
+    pub(crate) async fn send(&mut self, frame: &Frame<'_>) {
         let record = self.sealer.seal(frame).unwrap();
         self.writer.write_all(&record).await.unwrap();
     }
 
     /// The next frame, still encoded; an error when the device has closed.
-    async fn read(&mut self) -> Result<Vec<u8>, ReadFault> {
+    pub(crate) async fn read(&mut self) -> Result<Vec<u8>, ReadFault> {
         let record = timeout(SOON, self.records.next()).await.expect("a frame")?;
         Ok(self.opener.open(&record).unwrap())
     }
 
     /// The next frame that is no heartbeat.
-    async fn read_order(&mut self) -> Vec<u8> {
+    pub(crate) async fn read_order(&mut self) -> Vec<u8> {
         loop {
             let plain = self.read().await.unwrap();
             if !matches!(Frame::decode(&plain).unwrap(), Frame::Heartbeat) {

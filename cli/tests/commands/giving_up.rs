@@ -1,63 +1,8 @@
 //! What giving up and skipping leave behind, with a relay that runs in the same program.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::io::Write as _;
 
-use serde_json::Value;
-
-struct Running {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Running {
-    fn start(folder: &Path, profile: &str, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_sealpost"))
-            .arg("--data-dir")
-            .arg(folder)
-            .args(["--json", "--profile", profile])
-            .args(arguments)
-            .env_remove("DBUS_SESSION_BUS_ADDRESS")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .expect("the program starts");
-        let output = BufReader::new(child.stdout.take().expect("the output is a pipe"));
-        Self { child, output }
-    }
-
-    #[track_caller]
-    fn wait_for(&mut self, is_wanted: impl Fn(&Value) -> bool) -> Value {
-        let mut line = String::new();
-        while self
-            .output
-            .read_line(&mut line)
-            .expect("the output is text")
-            > 0
-        {
-            let object: Value = serde_json::from_str(&line).expect("each line is JSON");
-            if is_wanted(&object) {
-                return object;
-            }
-            line.clear();
-        }
-        panic!("the command ended before it said what was wanted");
-    }
-
-    #[track_caller]
-    fn wait_for_type(&mut self, wanted: &str) -> Value {
-        self.wait_for(|object| object["type"] == wanted)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::program::Running;
 
 #[test]
 fn a_join_that_led_into_the_group_is_cancelled_by_leaving() {

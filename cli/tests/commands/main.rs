@@ -1,0 +1,5 @@
+//! The commands as a script sees them: what they say, and how they end.
+
+mod giving_up;
+mod program;
+mod relay_faults;
