@@ -5,6 +5,33 @@
 # ist (der Wert), .why (warum) und .action (was jetzt). Die Schlüssel sind in allen
 # Sprachen dieselben; ein Test vergleicht sie.
 
+## Benachrichtigungen
+
+notification-something = Es gibt etwas Neues
+notification-attention = Etwas braucht dich
+notification-who =
+    { $count ->
+        [one] Eine Nachricht von { $author }
+       *[other] { $others ->
+            [0] { $count } Nachrichten von { $author }
+            [one] { $count } Nachrichten, die letzte von { $author }
+           *[other] { $count } Nachrichten, die letzte von { $author }
+        }
+    }
+notification-text =
+    { $more ->
+        [0] { $author }: { $text }
+        [one] { $author }: { $text } (und { $more } davor)
+       *[other] { $author }: { $text } (und { $more } davor)
+    }
+notification-unknown = { $author } hat etwas geschickt, das diese Version nicht zeigen kann
+notification-issues =
+    { $count ->
+        [one] Eine Nachricht kam nicht an, wie sie sollte
+       *[other] { $count } Zustellprobleme
+    }
+    .about = Öffne die Liste, um zu sehen, was geschah und was zu tun ist.
+
 ## Words used everywhere
 
 back = Zurück
@@ -15,6 +42,12 @@ quit = Beenden
 try-again = Noch einmal versuchen
 error-code = Code: { $code }
 this-device = Dieses Gerät
+cancel = Abbrechen
+save = Speichern
+show-more = Mehr zeigen
+as-system = Wie im System
+confirm-does = Was dabei geschieht
+confirm-does-not = Was nicht geschieht
 
 ## Starting, and when nothing can be opened
 
@@ -81,6 +114,8 @@ request-accept = Aufnehmen
 request-dismiss = Abweisen
 request-spoken = { $name } bittet um Aufnahme. Die Wörter: { $words }
 words-label = Vier Wörter
+code-save = Bild speichern
+code-saved = Das Bild wurde gespeichert.
 
 ## Pairing: enter a code
 
@@ -135,6 +170,7 @@ status-joining = Tritt bei …
 status-not-joined = Dieses Gerät ist nicht mehr in der Gruppe
 status-left = Dieses Gerät hat die Gruppe verlassen
 status-removed = Dieses Gerät wurde aus der Gruppe entfernt
+status-admission-void = Die Aufnahme dieses Geräts ist nicht zustande gekommen
 status-destroyed = Die Gruppe wurde aufgelöst
 status-store-reset = Dieses Gerät hat neu angefangen und ist nicht mehr in der Gruppe
 status-leaving = Die Gruppe wird verlassen …
@@ -161,6 +197,18 @@ connection-unavailable = Keine Verbindung über { $relay }: Das Relay kann gerad
     .action = Wer das Relay betreibt, kann sehen, warum; oft ist es eine volle Platte. Was du schreibst, wartet hier.
 connection-unsupported = Keine Verbindung über { $relay }: Das Relay braucht eine andere Version von Sealpost
     .action = Aktualisiere das ältere von beiden: Sealpost hier oder das Relay.
+group-name = Name der Gruppe
+group-name-hint = Alle in der Gruppe sehen ihn, auch jedes Gerät, das später dazukommt.
+group-rename = Gruppe umbenennen
+group-renamed = Die Gruppe heißt jetzt { $group }.
+members-full = Die Gruppe ist voll: Sie fasst höchstens { $max } Geräte. Entferne eines, das nicht mehr benutzt wird.
+clock-ahead = Die Uhr dieses Computers geht um { $span } vor. Stell sie richtig: Mit einer falschen Uhr verfallen Nachrichten zu früh oder werden abgelehnt.
+clock-behind = Die Uhr dieses Computers geht um { $span } nach. Stell sie richtig: Mit einer falschen Uhr verfallen Nachrichten zu früh oder werden abgelehnt.
+ended-about = Hier kann nichts mehr geschrieben werden; die Nachrichten, die dieses Gerät hat, behält es.
+ended-about-left = Was bisher ankam, bleibt hier zum Lesen. Um zurückzukommen, bitte um einen Kopplungscode.
+ended-about-removed = Ein anderes Gerät hat dieses entfernt. Was bisher ankam, bleibt hier zum Lesen; was noch hinausgehen sollte, wurde aufgegeben. Um zurückzukommen, bitte um einen Kopplungscode.
+ended-about-admission-void = Das Gerät, das dieses aufgenommen hat, wurde gleichzeitig selbst entfernt; die anderen haben dieses deshalb nie gezählt. Um hineinzukommen, bitte ein Gerät der Gruppe um einen neuen Kopplungscode.
+ended-about-destroyed = Ein Gerät der Gruppe hat sie für alle beendet. Was bisher ankam, bleibt hier zum Lesen.
 
 ## Messages
 
@@ -190,8 +238,20 @@ composer-left = { $left ->
    *[other] noch { $left } Bytes
 }
 composer-too-long = Um { $over } Bytes zu lang, höchstens { $max }. Kürze sie oder mache zwei Nachrichten daraus; abgeschnitten wird nichts.
-composer-not-member = Geschrieben werden kann hier nichts mehr; die Nachrichten, die dieses Gerät hat, behält es.
 send = Senden
+composer-draft-too-long = Ein so langer Entwurf bleibt nur, solange dieses Fenster offen ist (mehr als { $max } Bytes).
+message-failed-spoken = Nicht zugestellt: { $text }
+message-retry = Nochmals versuchen
+message-retry-of = Nochmals versuchen: { $text }
+message-retried = Wieder auf dem Weg.
+message-copy = Text kopieren
+message-copy-of = Text kopieren: { $text }
+message-delete = Löschen
+message-delete-of = Löschen: { $text }
+message-delete-title = Diese Nachricht hier löschen?
+message-delete-does = Die Nachricht verschwindet von diesem Gerät, ebenso ihr Eintrag unter den Zustellproblemen.
+message-delete-not = Geräte, für die sie auf dem Relay liegt, bekommen sie trotzdem.
+message-deleted = Auf diesem Gerät gelöscht.
 
 ## How far an own message has come
 
@@ -234,6 +294,106 @@ members-title = { $count ->
 }
 members-about = Alle Geräte einer Gruppe sind gleich: Keines ist das Hauptgerät.
 fingerprint = Fingerabdruck
+member-title = Gerät
+member-since = In der Gruppe seit
+member-added-by = Hinzugefügt von
+member-added-by-unknown = Diesem Gerät nicht bekannt
+member-last = Letzte Nachricht { $when }
+member-last-message = Letzte Nachricht
+member-no-message = Noch keine Nachricht
+member-no-presence = Ob ein Gerät gerade eingeschaltet ist, sieht niemand, außer wer das Relay betreibt.
+member-remove = Aus der Gruppe entfernen
+member-removed = { $name } wurde entfernt.
+compare-title = Vergleichscode
+compare-about = Ein Code über die Schlüssel beider Geräte. Zeigt { $name } denselben, ist niemand dazwischen.
+compare-show = Code zeigen
+compare-how = Öffne auf { $name } die Mitglieder dieser Gruppe, wähle dieses Gerät und vergleiche. Jede Ziffer muss gleich sein; es eilt nicht.
+history-title = Verlauf der Mitglieder
+history-loading = Der Verlauf wird gelesen …
+history-empty = Noch ist nichts geschehen.
+history-about = So, wie dieses Gerät davon erfahren hat. Was vor seinem Beitritt geschah, weiß es nicht.
+history-added = { $whom ->
+    [me] { $actor ->
+        [none] Dieses Gerät wurde hinzugefügt
+       *[other] { $by } hat dieses Gerät hinzugefügt
+    }
+   *[other] { $actor ->
+        [me] Dieses Gerät hat { $who } hinzugefügt
+        [none] { $who } wurde hinzugefügt
+       *[other] { $by } hat { $who } hinzugefügt
+    }
+}
+history-removed = { $whom ->
+    [me] { $actor ->
+        [none] Dieses Gerät wurde entfernt
+       *[other] { $by } hat dieses Gerät entfernt
+    }
+   *[other] { $actor ->
+        [me] Dieses Gerät hat { $who } entfernt
+        [none] { $who } wurde entfernt
+       *[other] { $by } hat { $who } entfernt
+    }
+}
+history-left = { $whom ->
+    [me] Dieses Gerät hat die Gruppe verlassen
+   *[other] { $who } hat die Gruppe verlassen
+}
+history-created = { $actor ->
+    [me] Dieses Gerät hat die Gruppe begonnen
+    [none] Die Gruppe wurde begonnen
+   *[other] { $by } hat die Gruppe begonnen
+}
+history-joined = { $actor ->
+    [none] Dieses Gerät ist beigetreten
+   *[other] Dieses Gerät ist beigetreten; { $by } hat es eingelassen
+}
+history-renamed = { $whom ->
+    [me] Dieses Gerät hat einen neuen Namen: { $who }
+   *[other] Ein Gerät heißt jetzt { $who }
+}
+history-destroyed = { $actor ->
+    [me] Dieses Gerät hat die Gruppe aufgelöst
+    [none] Die Gruppe wurde aufgelöst
+   *[other] { $by } hat die Gruppe aufgelöst
+}
+remove-title = { $name } aus { $group } entfernen?
+remove-does-shut = { $name } bekommt nichts mehr, was in dieser Gruppe geschrieben wird, und was es schreibt, nimmt niemand mehr an.
+remove-does-told = Es erfährt, dass es entfernt wurde, und die anderen erfahren es auch.
+remove-not-erase = Die Nachrichten, die { $name } hat, behält es. Dort wird nichts gelöscht.
+remove-not-read = Nachrichten, die auf dem Relay schon auf das Gerät warten, kann es noch abholen.
+remove-not-final = { $name } kann zurückkommen, mit einem neuen Kopplungscode.
+leave-group = Gruppe verlassen
+leave-title = { $group } verlassen?
+leave-recent = { $name } kam erst vor wenigen Minuten dazu. Wenn du jetzt gehst und anderswo gleichzeitig ein Gerät eingelassen wird, erfahren die beiden vielleicht nie voneinander. Warte besser, bis die anderen online waren.
+leave-recent-anyway = Ich möchte trotzdem jetzt gehen
+leave-does-told = Die anderen Geräte erfahren es und nehmen dieses von ihrer Liste.
+leave-does-quiet = Hier kommt nichts mehr an, und es kann nichts mehr geschrieben werden.
+leave-does-waiting = Was noch hinausgehen sollte, wird aufgegeben.
+leave-does-alone = Die Gruppe endet, da kein anderes Gerät in ihr ist.
+leave-not-history = Die Nachrichten auf diesem Gerät bleiben zum Lesen, bis du sie löschst.
+leave-not-others = Die Gruppe besteht ohne dieses Gerät weiter, und anderswo wird nichts gelöscht.
+destroy-group = Gruppe auflösen
+destroy-title = { $group } für alle auflösen?
+destroy-does-end = { $count ->
+    [one] Die Gruppe endet auf dem einen Gerät in ihr.
+   *[other] Die Gruppe endet auf allen { $count } Geräten, sobald jedes online war.
+}
+destroy-does-keys = Ihre Schlüssel und ihre Mitgliederliste werden auf jedem von ihnen gelöscht.
+destroy-does-waiting = Was noch hinausgehen sollte, wird aufgegeben.
+destroy-not-history = Die Nachrichten, die ein Gerät hat, behält es zum Lesen.
+destroy-not-offline = Ein Gerät, das nie wieder online ist, erfährt nichts davon.
+destroy-not-back = Es lässt sich nicht zurücknehmen: Um weiterzumachen, beginne eine neue Gruppe und kopple die Geräte neu.
+destroy-understood = Ich verstehe, dass die Gruppe damit für alle endet
+forget-group = Auf diesem Computer vergessen
+forget-title = Nicht mehr auf das Relay von { $group } warten?
+forget-does-end = Die Gruppe endet hier sofort, ohne auf ihr Relay zu warten.
+forget-does-unheard = Geräte, die noch nichts davon wissen, führen dieses weiter in ihrer Liste.
+forget-does-undestroyed = Geräte, die noch nichts davon wissen, machen mit der Gruppe weiter.
+erase-group = Löschen, was hier noch ist
+erase-title = { $group } auf diesem Gerät löschen?
+erase-does-messages = Alle ihre Nachrichten auf diesem Gerät werden gelöscht und lassen sich nicht zurückholen.
+erase-does-list = Die Gruppe verschwindet aus deiner Liste.
+erase-not-others = Auf anderen Geräten ändert sich nichts.
 
 ## The relay
 
@@ -263,6 +423,43 @@ relay-port-receive = Port zum Empfangen
 relay-port-push = Port zum Senden
 relay-addresses = Zu erreichen unter
 relay-no-address = Dieser Computer ist gerade in keinem Netz.
+relay-first-expiry = Das Erste davon verfällt am
+relay-change = Relay wechseln
+relay-change-do = Dieses Relay benutzen
+relay-changed = Die Gruppe benutzt jetzt ein anderes Relay.
+relay-change-others = Die anderen Geräte dieser Gruppe müssen selbst zu diesem Relay wechseln: Gib ihnen seine Adresse. Bis dahin kommt zwischen euch nichts an.
+relay-change-kept = Was hier wartet, geht über das neue Relay hinaus. Was schon auf dem alten liegt, bleibt dort, bis es abgeholt wird oder seine Zeit um ist.
+relay-share = Adresse weitergeben
+relay-share-about = Das ist nur die Adresse des Relays. Wer sie hat, kann das Relay benutzen, aber weder der Gruppe beitreten noch etwas lesen.
+relay-copy = Adresse kopieren
+relay-ports-edit = Ports ändern
+relay-ports-about = Das Relay startet mit den neuen Ports neu und behält sie. Geräte, die die alten kennen, brauchen die neue Adresse.
+relay-ports-invalid = Es müssen zwei verschiedene Zahlen von 1 bis 65535 sein.
+firewall-title = Wenn andere Geräte es nicht erreichen
+firewall-about = Eine Firewall muss die TCP-Ports { $receive } und { $push } aus dem lokalen Netz hereinlassen:
+firewall-mac = Auf einem Mac erlaube eingehende Verbindungen für Sealpost in den Einstellungen, unter Netzwerk, Firewall. Prüfe auch, ob die Geräte im selben Netz sind, ob kein VPN dazwischen ist und ob das WLAN seine Geräte nicht voneinander trennt (Gastnetze tun das oft).
+test-relay = Testen
+test-running-all = Wird getestet …
+test-step-look-up = Namen nachschlagen
+test-step-connect = Verbinden
+test-step-protocol = Dieselbe Version sprechen
+test-step-key = Schlüssel prüfen
+test-step-push = Eine Nachricht abgeben
+test-step-receive = Sie zurückbekommen
+test-step-clock = Uhren vergleichen
+test-waiting = noch nicht
+test-running = läuft …
+test-ok = gut
+test-failed = gescheitert
+test-skipped = nicht getestet
+test-took = { $result }, { $ms } ms
+test-clock-same = gleiche Zeit
+test-clock-relay-ahead = Relay geht { $span } vor
+test-clock-relay-behind = Relay geht { $span } nach
+test-all-well = Mit diesem Relay ist alles in Ordnung.
+test-failed-at = Der Test endete bei „{ $step }“.
+relay-test-failed = Dieser Schritt ist nicht gelungen
+    .action = Prüfe die Adresse und versuche es gleich noch einmal.
 
 ## Keychain and passphrase
 
@@ -296,6 +493,131 @@ passphrase-choose = Diese Passphrase benutzen
 passphrase-choose-title = Die Schlüssel in einer geschützten Datei aufbewahren
 passphrase-choose-about = Du tippst diese Passphrase bei jedem Start von Sealpost. Niemand kann sie dir zurückholen: Ist sie vergessen, bleibt zu, was hier gespeichert ist.
 passphrase-busy = Einen Moment …
+passphrase-current = Die bisherige Passphrase
+passphrase-new = Die neue Passphrase
+passphrase-change = Passphrase ändern
+passphrase-changed = Die Schlüssel liegen jetzt unter der neuen Passphrase.
+passphrase-remove = Zurück zum Schlüsselbund
+passphrase-remove-about = Die Schlüssel ziehen in den Schlüsselbund dieses Systems um, und die Datei unter der Passphrase wird gelöscht. Die Passphrase wird nicht mehr verlangt.
+passphrase-removed = Die Schlüssel liegen jetzt im Schlüsselbund.
+
+## Search
+
+search-title = Suchen
+search-label = Wörter, Namen, Teile von Wörtern
+search-about = Durchsucht die Nachrichten aller Gruppen auf diesem Gerät und die Namen der Gruppen. Nichts verlässt diesen Computer.
+search-busy = Wird gesucht …
+search-nothing = Nichts enthält „{ $text }“.
+search-nothing-about = Versuche es mit weniger Buchstaben. Nachrichten aus der Zeit, bevor dieses Gerät einer Gruppe beitrat, sind nicht hier.
+search-found = { $count ->
+    [one] Eine Nachricht gefunden
+   *[other] { $count } Nachrichten gefunden
+}
+
+## The list of delivery issues
+
+issues-title = Zustellprobleme
+issues-open-count = { $count ->
+    [one] Zustellprobleme: eines
+   *[other] Zustellprobleme: { $count }
+}
+issues-count = { $count ->
+    [one] ein Zustellproblem
+   *[other] { $count } Zustellprobleme
+}
+issues-in-group = { $count ->
+    [one] In dieser Gruppe gibt es ein Zustellproblem.
+   *[other] In dieser Gruppe gibt es { $count } Zustellprobleme.
+}
+issues-look = Ansehen
+issues-loading = Die Liste wird gelesen …
+issues-none = Keine Zustellprobleme
+issues-none-about = Jede Nachricht, die für dieses Gerät bestimmt war oder hier geschrieben wurde, ging ihren Weg. Tut es eine nicht, steht sie hier, mit dem Grund.
+issues-about = Alles, was nicht seinen Weg ging, das Neueste zuerst. Ein Eintrag bleibt, bis du ihn abhakst.
+issue-label = { $what }, in { $group }
+issue-dismiss = Abhaken
+issue-dismissed = Abgehakt.
+issue-show = Nachricht zeigen
+
+## Settings
+
+settings-title = Einstellungen
+settings-notifications = Benachrichtigungen
+notify-label = Kommt eine Nachricht an, sagt eine Benachrichtigung
+notify-nothing = Nur, dass es etwas Neues gibt
+    .about = Weder wer schrieb noch was.
+notify-who = Wer schrieb
+    .about = Den Namen und die Gruppe, nicht den Text.
+notify-text = Wer schrieb und was
+    .about = Wer diesen Bildschirm sieht, kann es lesen, und manche Systeme bewahren es auf.
+mute-hour = Eine Stunde still
+mute-tomorrow = Still bis morgen
+muted-until = Still bis { $when }
+unmute = Stille beenden
+settings-start = Start
+start-at-login = Beim Anmelden starten
+start-hidden = Ohne Fenster starten
+start-hidden-tray = Es wartet dann im Infobereich.
+start-hidden-no-tray = Auf dieser Oberfläche zeigt kein Infobereich das Symbol von Sealpost; darum startet es stattdessen mit verkleinertem Fenster.
+start-relay = Das Relay auf diesem Computer zusammen mit Sealpost starten
+settings-look = Aussehen und Sprache
+theme-label = Farben
+theme-light = Hell
+theme-dark = Dunkel
+language-label = Sprache
+settings-keys = Schlüssel und Sperre
+keys-in-keychain = Die Schlüssel dieses Profils liegen im Schlüsselbund dieses Systems.
+keys-in-passphrase = Die Schlüssel dieses Profils liegen in einer Datei unter deiner Passphrase.
+keys-in-file = Die Schlüssel dieses Profils liegen in einer Datei ohne Passphrase, die nur dein Benutzer auf diesem Computer lesen kann.
+lock-label = Sealpost sperren
+lock-never = Nie von selbst
+lock-with-system = Wenn der Bildschirm gesperrt wird
+lock-after = { $count ->
+    [one] Nach einer Minute ohne Benutzung
+   *[other] Nach { $count } Minuten ohne Benutzung
+}
+lock-about = Ein gesperrtes Sealpost fragt nach der Passphrase. Nachrichten kommen weiter an.
+lock-about-keychain = Liegen die Schlüssel im Schlüsselbund, öffnet sich ein gesperrtes Sealpost wieder mit ihm.
+lock-now = Jetzt sperren
+settings-data = Daten
+data-directory = Ordner dieses Profils
+data-profile = Profil { $profile }
+backup-about = Eine Sicherung enthält alle Gruppen und Nachrichten dieses Profils, versiegelt unter einer eigenen Passphrase.
+backup-make = Sicherung anlegen
+backup-holds = Sie enthält die Gruppen, ihre Nachrichten und die Einstellungen, sodass ohne die Passphrase niemand sie lesen kann.
+backup-passphrase = Wähle eine Passphrase für diese Sicherung. Ohne sie kann niemand die Sicherung öffnen, auch du nicht.
+backup-choose-place = Ort wählen
+backup-done = Die Sicherung wurde geschrieben.
+restore = Sicherung einspielen
+restore-does = Die Gruppen und Nachrichten der Sicherung kommen in dieses Profil zurück.
+restore-keys = Ein eingespieltes Gerät beginnt mit neuen Schlüsseln: Seine Nachrichten sind wieder da, und die Gruppen lassen es mit einem Kopplungscode wieder ein. Zwei Kopien eines Geräts würden einander die Nachrichten wegnehmen.
+restore-understood = Ich verstehe, dass die Gruppen dieses Gerät wieder einlassen müssen
+restore-choose = Sicherung wählen
+restore-done = Die Sicherung wurde eingespielt.
+settings-help = Hilfe
+bundle-title = Bericht für Helfende
+bundle-about = Das ist alles, was gespeichert würde, für jemanden, der dir hilft. Es enthält keinen Text, keinen Namen, keinen Schlüssel und keine Adresse.
+bundle-making = Wird gesammelt …
+bundle-save = Speichern
+bundle-saved = Gespeichert
+
+## Shortcuts
+
+shortcuts-title = Tasten
+shortcut-search = Nachrichten finden
+shortcut-group-before = Gruppe darüber
+shortcut-group-after = Gruppe darunter
+shortcut-group-add = Gruppe hinzufügen
+shortcut-members = Mitglieder der Gruppe
+shortcut-relay = Relay
+shortcut-issues = Zustellprobleme
+shortcut-settings = Einstellungen
+shortcut-lock = Sperren
+shortcut-sheet = Dieses Blatt
+shortcut-send = Nachricht senden
+shortcut-break = Neue Zeile in der Nachricht
+shortcut-close = Schließen, was vorn offen ist
+shortcut-next = Zum nächsten Bedienelement
 
 ## About
 
@@ -311,6 +633,15 @@ version-end-to-end = End-to-End
 
 tray-show = Sealpost zeigen
 tray-relay = Relay auf diesem Computer
+tray-pair = Gerät koppeln…
+tray-issues =
+    { $count ->
+        [0] Zustellprobleme
+       *[other] Zustellprobleme ({ $count })
+    }
+tray-mute = Benachrichtigungen stumm
+tray-ended = Sealpost ist beendet
+    .about = Diese Arbeitsfläche zeigt keine Symbole im Infobereich; deshalb beendet das Schließen des Fensters Sealpost. Nachrichten warten auf dem Relay, bis es wieder gestartet wird.
 tray-quit = Beenden
 tray-hidden = Sealpost läuft im Infobereich weiter
     .about = Nachrichten kommen weiter an. Beenden lässt es sich dort mit „Beenden“.
@@ -604,3 +935,6 @@ issue-store-restored = Die Daten dieser Gruppe sind älter als ihre Schlüssel
 issue-store-repaired = Die Daten dieser Gruppe waren beschädigt und sind repariert
     .why = Ein Teil ihrer Datei war nicht lesbar, vielleicht weil die Platte versagt. Was lesbar war, wurde übernommen; die alte Datei wurde behalten.
     .action = Prüfe die Platte. Nachrichten, die jetzt fehlen, können andere noch einmal senden.
+issue-unknown = Es geschah etwas, wofür diese Version keine Worte hat
+    .why = Eine neuere Version von Sealpost hat es vermerkt.
+    .action = Aktualisiere Sealpost, um zu lesen, was es war.

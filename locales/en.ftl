@@ -4,6 +4,33 @@
 # delivery issue, "this computer". An error has three parts: what happened (the value),
 # .why and .action. Keys are shared by all languages; a test compares them.
 
+## Notifications
+
+notification-something = There is something new
+notification-attention = Something needs you
+notification-who =
+    { $count ->
+        [one] A message from { $author }
+       *[other] { $others ->
+            [0] { $count } messages from { $author }
+            [one] { $count } messages, the last one from { $author }
+           *[other] { $count } messages, the last one from { $author }
+        }
+    }
+notification-text =
+    { $more ->
+        [0] { $author }: { $text }
+        [one] { $author }: { $text } (and { $more } earlier)
+       *[other] { $author }: { $text } (and { $more } earlier)
+    }
+notification-unknown = { $author } wrote something that this version can’t show
+notification-issues =
+    { $count ->
+        [one] A message was not delivered as it should
+       *[other] { $count } delivery issues
+    }
+    .about = Open the list to see what happened and what to do.
+
 ## Words used everywhere
 
 back = Back
@@ -14,6 +41,12 @@ quit = Quit
 try-again = Try again
 error-code = Code: { $code }
 this-device = This device
+cancel = Cancel
+save = Save
+show-more = Show more
+as-system = As the system
+confirm-does = What this does
+confirm-does-not = What it doesn’t do
 
 ## Starting, and when nothing can be opened
 
@@ -80,6 +113,8 @@ request-accept = Accept
 request-dismiss = Dismiss
 request-spoken = { $name } asks to join. Its words: { $words }
 words-label = Four words
+code-save = Save the picture
+code-saved = The picture was saved.
 
 ## Pairing: enter a code
 
@@ -134,6 +169,7 @@ status-joining = Joining…
 status-not-joined = This device is not in the group any more
 status-left = This device has left the group
 status-removed = This device was removed from the group
+status-admission-void = This device’s admission came to nothing
 status-destroyed = The group was destroyed
 status-store-reset = This device started over and is not in the group any more
 status-leaving = Leaving the group…
@@ -160,6 +196,18 @@ connection-unavailable = { $relay } can’t serve anybody right now; trying agai
     .action = Whoever runs the relay can see why, often a full disk. What you write waits here.
 connection-unsupported = The relay at { $relay } needs another version of Sealpost
     .action = Update whichever is older: Sealpost here, or the relay.
+group-name = Name of the group
+group-name-hint = Everybody in the group sees it, and so does every device that joins later.
+group-rename = Rename the group
+group-renamed = The group is now called { $group }.
+members-full = The group is full: it holds at most { $max } devices. Remove one that is no longer used.
+clock-ahead = This computer’s clock is fast by { $span }. Set it right: a wrong clock makes messages expire too soon or be refused.
+clock-behind = This computer’s clock is slow by { $span }. Set it right: a wrong clock makes messages expire too soon or be refused.
+ended-about = Nothing more can be written here; the messages that this device has, it keeps.
+ended-about-left = What arrived before is kept here to be read. To come back, ask for a pairing code.
+ended-about-removed = Another device has removed this one. What arrived before is kept here to be read; what still waited to go out was given up. To come back, ask for a pairing code.
+ended-about-admission-void = The device that let this one in was itself removed at the same time, so the others never counted this one in. To get in, ask a device that is in the group for a new pairing code.
+ended-about-destroyed = A device of the group has ended it for everybody. What arrived before is kept here to be read.
 
 ## Messages
 
@@ -189,8 +237,20 @@ composer-left = { $left ->
    *[other] { $left } bytes left
 }
 composer-too-long = Too long by { $over } bytes of at most { $max }. Shorten it or make two messages of it; nothing is cut off.
-composer-not-member = Nothing more can be written here; the messages that this device has, it keeps.
 send = Send
+composer-draft-too-long = So long a draft is kept only while this window is open (more than { $max } bytes).
+message-failed-spoken = Not delivered: { $text }
+message-retry = Retry
+message-retry-of = Retry: { $text }
+message-retried = On its way again.
+message-copy = Copy the text
+message-copy-of = Copy the text: { $text }
+message-delete = Delete
+message-delete-of = Delete: { $text }
+message-delete-title = Delete this message here?
+message-delete-does = The message goes off this device, and so does its entry among the delivery issues.
+message-delete-not = Devices for which it is on the relay still get it.
+message-deleted = Deleted on this device.
 
 ## How far an own message has come
 
@@ -224,6 +284,106 @@ members-title = { $count ->
 }
 members-about = Every device in a group is equal: none of them is the main one.
 fingerprint = Fingerprint
+member-title = Device
+member-since = In the group since
+member-added-by = Added by
+member-added-by-unknown = Not known to this device
+member-last = Last message { $when }
+member-last-message = Last message
+member-no-message = No message yet
+member-no-presence = Whether a device is switched on right now, nobody can see, the relay’s owner aside.
+member-remove = Remove from the group
+member-removed = { $name } was removed.
+compare-title = Compare code
+compare-about = A code over the keys of both devices. If { $name } shows the same, nobody is in between.
+compare-show = Show the code
+compare-how = On { $name }, open the members of this group, choose this device, and compare. Every digit has to be the same; there is no hurry.
+history-title = Membership history
+history-loading = Reading the history…
+history-empty = Nothing has happened yet.
+history-about = As this device has learned of it. What happened before it joined, it doesn’t know.
+history-added = { $whom ->
+    [me] { $actor ->
+        [none] This device was added
+       *[other] { $by } added this device
+    }
+   *[other] { $actor ->
+        [me] This device added { $who }
+        [none] { $who } was added
+       *[other] { $by } added { $who }
+    }
+}
+history-removed = { $whom ->
+    [me] { $actor ->
+        [none] This device was removed
+       *[other] { $by } removed this device
+    }
+   *[other] { $actor ->
+        [me] This device removed { $who }
+        [none] { $who } was removed
+       *[other] { $by } removed { $who }
+    }
+}
+history-left = { $whom ->
+    [me] This device left
+   *[other] { $who } left
+}
+history-created = { $actor ->
+    [me] This device started the group
+    [none] The group was started
+   *[other] { $by } started the group
+}
+history-joined = { $actor ->
+    [none] This device joined
+   *[other] This device joined; { $by } let it in
+}
+history-renamed = { $whom ->
+    [me] This device has a new name: { $who }
+   *[other] A device is now called { $who }
+}
+history-destroyed = { $actor ->
+    [me] This device destroyed the group
+    [none] The group was destroyed
+   *[other] { $by } destroyed the group
+}
+remove-title = Remove { $name } from { $group }?
+remove-does-shut = { $name } gets nothing more that is written in this group, and nothing that it writes is taken any more.
+remove-does-told = It is told that it was removed, and the others are told too.
+remove-not-erase = The messages that { $name } has, it keeps. Nothing is deleted there.
+remove-not-read = Messages that already wait for it on the relay, it may still fetch.
+remove-not-final = { $name } can come back, with a new pairing code.
+leave-group = Leave the group
+leave-title = Leave { $group }?
+leave-recent = { $name } came in only minutes ago. If you leave now and another device is let in elsewhere at the same time, those two may never hear of each other. Better wait until the others have been online.
+leave-recent-anyway = I want to leave now all the same
+leave-does-told = The other devices are told and take this one off their lists.
+leave-does-quiet = Nothing more arrives here, and nothing can be written.
+leave-does-waiting = What still waits to go out is given up.
+leave-does-alone = The group ends, as no other device is in it.
+leave-not-history = The messages on this device stay, to be read, until you delete them.
+leave-not-others = The group goes on without this device, and nothing is deleted elsewhere.
+destroy-group = Destroy the group
+destroy-title = Destroy { $group } for everybody?
+destroy-does-end = { $count ->
+    [one] The group ends on the one device in it.
+   *[other] The group ends on all { $count } devices, as soon as each has been online.
+}
+destroy-does-keys = Its keys and its list of members are deleted on each of them.
+destroy-does-waiting = What still waits to go out is given up.
+destroy-not-history = The messages that a device has, it keeps, to be read.
+destroy-not-offline = A device that is never online again doesn’t hear of it.
+destroy-not-back = It can’t be taken back: to go on, start a new group and pair the devices again.
+destroy-understood = I understand that this ends the group for everybody
+forget-group = Forget it on this computer
+forget-title = Stop waiting for the relay of { $group }?
+forget-does-end = The group ends here at once, without waiting for its relay.
+forget-does-unheard = Devices that have not heard of it yet go on listing this one.
+forget-does-undestroyed = Devices that have not heard of it yet go on with the group.
+erase-group = Delete what is left here
+erase-title = Delete { $group } on this device?
+erase-does-messages = All its messages on this device are deleted, and they can’t be brought back.
+erase-does-list = The group goes off your list.
+erase-not-others = Nothing changes on other devices.
 
 ## The relay
 
@@ -252,6 +412,43 @@ relay-port-receive = Port for receiving
 relay-port-push = Port for sending
 relay-addresses = Reached at
 relay-no-address = This computer is in no network right now.
+relay-first-expiry = The first of it goes on
+relay-change = Change the relay
+relay-change-do = Use this relay
+relay-changed = The group uses another relay now.
+relay-change-others = The other devices of this group have to change to the same relay themselves: share its address with them. Until they do, nothing passes between you.
+relay-change-kept = What waits here goes out through the new relay. What already lies on the old one stays there until it is fetched or its time is over.
+relay-share = Share its address
+relay-share-about = This is only the relay’s address. Whoever has it can use the relay, but can’t join the group or read anything.
+relay-copy = Copy the address
+relay-ports-edit = Change the ports
+relay-ports-about = The relay starts again with the new ports and keeps them. Devices that know the old ones need the new address.
+relay-ports-invalid = The two have to be different numbers from 1 to 65535.
+firewall-title = If other devices can’t reach it
+firewall-about = A firewall has to let in TCP ports { $receive } and { $push } from the local network:
+firewall-mac = On a Mac, allow incoming connections for Sealpost in the settings, under Network, Firewall. Also check that the devices are in the same network, that no VPN is in between, and that the Wi-Fi doesn’t keep its devices apart (guest networks often do).
+test-relay = Test
+test-running-all = Testing…
+test-step-look-up = Look up its name
+test-step-connect = Connect
+test-step-protocol = Speak the same version
+test-step-key = Check its key
+test-step-push = Hand over a message
+test-step-receive = Get it back
+test-step-clock = Compare the clocks
+test-waiting = not yet
+test-running = running…
+test-ok = well
+test-failed = failed
+test-skipped = not tested
+test-took = { $result }, { $ms } ms
+test-clock-same = same time
+test-clock-relay-ahead = relay ahead by { $span }
+test-clock-relay-behind = relay behind by { $span }
+test-all-well = All is well with this relay.
+test-failed-at = The test stopped at “{ $step }”.
+relay-test-failed = This step did not succeed
+    .action = Check the address, and try again in a moment.
 
 ## Keychain and passphrase
 
@@ -285,6 +482,131 @@ passphrase-choose = Use this passphrase
 passphrase-choose-title = Keep the keys in a protected file
 passphrase-choose-about = You will type this passphrase each time Sealpost starts. Nobody can bring it back for you: if it is forgotten, what is stored here stays closed.
 passphrase-busy = One moment…
+passphrase-current = The passphrase until now
+passphrase-new = The new passphrase
+passphrase-change = Change the passphrase
+passphrase-changed = The keys are under the new passphrase now.
+passphrase-remove = Back to the keychain
+passphrase-remove-about = The keys move into the keychain of this system, and the file under the passphrase is deleted. The passphrase is no longer asked for.
+passphrase-removed = The keys are in the keychain now.
+
+## Search
+
+search-title = Search
+search-label = Words, names, parts of words
+search-about = Searches the messages of all groups on this device, and the names of groups. Nothing leaves this computer.
+search-busy = Searching…
+search-nothing = Nothing holds “{ $text }”.
+search-nothing-about = Try fewer letters. Messages from before this device joined a group are not here.
+search-found = { $count ->
+    [one] One message found
+   *[other] { $count } messages found
+}
+
+## The list of delivery issues
+
+issues-title = Delivery issues
+issues-open-count = { $count ->
+    [one] Delivery issues: one
+   *[other] Delivery issues: { $count }
+}
+issues-count = { $count ->
+    [one] one delivery issue
+   *[other] { $count } delivery issues
+}
+issues-in-group = { $count ->
+    [one] There is a delivery issue in this group.
+   *[other] There are { $count } delivery issues in this group.
+}
+issues-look = Look
+issues-loading = Reading the list…
+issues-none = No delivery issues
+issues-none-about = Every message that was meant for this device or written here went its way. If one doesn’t, it is named here, with the reason.
+issues-about = Everything that did not go its way, newest first. An entry stays until you dismiss it.
+issue-label = { $what }, in { $group }
+issue-dismiss = Dismiss
+issue-dismissed = Dismissed.
+issue-show = Show the message
+
+## Settings
+
+settings-title = Settings
+settings-notifications = Notifications
+notify-label = When a message arrives, a notification says
+notify-nothing = Only that there is something new
+    .about = Neither who wrote nor what.
+notify-who = Who wrote
+    .about = The name and the group, not the text.
+notify-text = Who wrote and what
+    .about = Whoever sees this screen can read it, and some systems keep it.
+mute-hour = Silent for an hour
+mute-tomorrow = Silent until tomorrow
+muted-until = Silent until { $when }
+unmute = End the silence
+settings-start = Start
+start-at-login = Start when I log in
+start-hidden = Start without a window
+start-hidden-tray = It then waits in the tray.
+start-hidden-no-tray = No tray shows Sealpost’s icon on this desktop, so it starts with its window minimised instead.
+start-relay = Start the relay on this computer along with Sealpost
+settings-look = Look and language
+theme-label = Colours
+theme-light = Light
+theme-dark = Dark
+language-label = Language
+settings-keys = Keys and lock
+keys-in-keychain = The keys of this profile are in the keychain of this system.
+keys-in-passphrase = The keys of this profile are in a file under your passphrase.
+keys-in-file = The keys of this profile are in a file that only your user on this computer can read, without a passphrase.
+lock-label = Lock Sealpost
+lock-never = Never by itself
+lock-with-system = When the screen is locked
+lock-after = { $count ->
+    [one] After one minute without use
+   *[other] After { $count } minutes without use
+}
+lock-about = A locked Sealpost asks for the passphrase. Messages go on arriving.
+lock-about-keychain = With the keys in the keychain, a locked Sealpost opens again when the keychain does.
+lock-now = Lock now
+settings-data = Data
+data-directory = Folder of this profile
+data-profile = Profile { $profile }
+backup-about = A backup holds all groups and messages of this profile, sealed under a passphrase of its own.
+backup-make = Make a backup
+backup-holds = It holds the groups, their messages and the settings, so that nobody without the passphrase can read them.
+backup-passphrase = Choose a passphrase for this backup. Without it, nobody can open the backup, not you either.
+backup-choose-place = Choose a place
+backup-done = The backup was written.
+restore = Restore a backup
+restore-does = The groups and messages of the backup come back into this profile.
+restore-keys = A device that was restored starts with new keys: its messages are back, and the groups let it in again with a pairing code. Two copies of one device would take each other’s messages away.
+restore-understood = I understand that the groups have to let this device in again
+restore-choose = Choose the backup
+restore-done = The backup was restored.
+settings-help = Help
+bundle-title = Support bundle
+bundle-about = This is all that would be saved, for somebody who helps you. It holds no text, no name, no key and no address.
+bundle-making = Collecting…
+bundle-save = Save it
+bundle-saved = Saved
+
+## Shortcuts
+
+shortcuts-title = Keys
+shortcut-search = Find messages
+shortcut-group-before = Group above
+shortcut-group-after = Group below
+shortcut-group-add = Add a group
+shortcut-members = Members of the group
+shortcut-relay = Relay
+shortcut-issues = Delivery issues
+shortcut-settings = Settings
+shortcut-lock = Lock
+shortcut-sheet = This sheet
+shortcut-send = Send the message
+shortcut-break = New line in the message
+shortcut-close = Close what is open in front
+shortcut-next = To the next control
 
 ## About
 
@@ -300,6 +622,15 @@ version-end-to-end = End-to-End
 
 tray-show = Show Sealpost
 tray-relay = Relay on this computer
+tray-pair = Pair a device…
+tray-issues =
+    { $count ->
+        [0] Delivery issues
+       *[other] Delivery issues ({ $count })
+    }
+tray-mute = Mute notifications
+tray-ended = Sealpost has ended
+    .about = Nothing on this desktop shows tray icons, so closing the window ends Sealpost. Messages wait on the relay until it is started again.
 tray-quit = Quit
 tray-hidden = Sealpost goes on in the tray
     .about = Messages keep arriving. To end it, choose “Quit” there.
@@ -593,3 +924,6 @@ issue-store-restored = This group’s data is older than its keys
 issue-store-repaired = This group’s data was damaged and has been repaired
     .why = A part of its file could not be read, perhaps because the disk fails. What could be read was taken over; the old file was kept.
     .action = Check the disk. What is missing now, others can send again.
+issue-unknown = Something happened that this version has no words for
+    .why = It was noted by a newer version of Sealpost.
+    .action = Update Sealpost to read what it was.

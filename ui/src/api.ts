@@ -3,16 +3,34 @@
 
 import type { AppError } from "./bindings/AppError";
 import type { AppView } from "./bindings/AppView";
+import type { ChangePassphrase } from "./bindings/ChangePassphrase";
+import type { CompareCode } from "./bindings/CompareCode";
+import type { HistoryPage } from "./bindings/HistoryPage";
 import type { InvitationPreview } from "./bindings/InvitationPreview";
 import type { InvitationText } from "./bindings/InvitationText";
+import type { IssuePage } from "./bindings/IssuePage";
 import type { JoinGroup } from "./bindings/JoinGroup";
 import type { MessagePage } from "./bindings/MessagePage";
 import type { MessagesChanged } from "./bindings/MessagesChanged";
+import type { MessageText } from "./bindings/MessageText";
 import type { OpenedGroup } from "./bindings/OpenedGroup";
+import type { ReadHistory } from "./bindings/ReadHistory";
+import type { ReadIssues } from "./bindings/ReadIssues";
 import type { ReadMessages } from "./bindings/ReadMessages";
+import type { RelayChoice } from "./bindings/RelayChoice";
+import type { RelayCode } from "./bindings/RelayCode";
+import type { RelayTestStarted } from "./bindings/RelayTestStarted";
+import type { RelayTestView } from "./bindings/RelayTestView";
+import type { SavedFile } from "./bindings/SavedFile";
+import type { Search } from "./bindings/Search";
+import type { SearchPage } from "./bindings/SearchPage";
 import type { CommandName, EventName } from "./bindings/names";
 import type { SentMessage } from "./bindings/SentMessage";
+import type { SetRelayPorts } from "./bindings/SetRelayPorts";
+import type { SetSettings } from "./bindings/SetSettings";
 import type { StartGroup } from "./bindings/StartGroup";
+import type { SupportBundle } from "./bindings/SupportBundle";
+import type { TestRelay } from "./bindings/TestRelay";
 
 /** Carries commands to the app and events back: Tauri, or sample data. */
 export interface Channel {
@@ -24,6 +42,7 @@ export interface Api {
   view(): Promise<AppView>;
   onView(handler: (view: AppView) => void): Promise<void>;
   onMessages(handler: (change: MessagesChanged) => void): Promise<void>;
+  onRelayTest(handler: (test: RelayTestView) => void): Promise<void>;
   startGroup(args: StartGroup): Promise<OpenedGroup>;
   readInvitation(text: string): Promise<InvitationPreview>;
   readInvitationImage(bytesBase64: string): Promise<InvitationText>;
@@ -43,6 +62,39 @@ export interface Api {
   choosePassphrase(passphrase: string): Promise<void>;
   unlock(passphrase: string): Promise<void>;
   copyText(text: string): Promise<void>;
+  ready(): Promise<void>;
+  arrived(id: number): Promise<void>;
+  showing(group: string | null): Promise<void>;
+  removeMember(group: string, member: string): Promise<void>;
+  compareCode(group: string, member: string): Promise<CompareCode>;
+  membershipHistory(args: ReadHistory): Promise<HistoryPage>;
+  leaveGroup(group: string): Promise<void>;
+  destroyGroup(group: string): Promise<void>;
+  forgetGroup(group: string): Promise<void>;
+  deleteGroupHistory(group: string): Promise<void>;
+  renameGroup(group: string, name: string): Promise<void>;
+  setGroupRelay(group: string, relay: RelayChoice): Promise<void>;
+  retryMessage(group: string, id: string): Promise<void>;
+  deleteMessage(group: string, position: number): Promise<void>;
+  messageText(group: string, position: number): Promise<MessageText>;
+  saveDraft(group: string, text: string): Promise<void>;
+  deliveryIssues(args: ReadIssues): Promise<IssuePage>;
+  dismissIssue(group: string, issue: number): Promise<void>;
+  search(args: Search): Promise<SearchPage>;
+  openLink(url: string): Promise<void>;
+  saveQrImage(group: string): Promise<SavedFile>;
+  testRelay(args: TestRelay): Promise<RelayTestStarted>;
+  relayCode(group: string | null): Promise<RelayCode>;
+  setRelayPorts(args: SetRelayPorts): Promise<void>;
+  setSettings(args: SetSettings): Promise<void>;
+  changePassphrase(args: ChangePassphrase): Promise<void>;
+  removePassphrase(passphrase: string): Promise<void>;
+  lock(): Promise<void>;
+  mute(untilMs: number | null): Promise<void>;
+  supportBundle(): Promise<SupportBundle>;
+  saveSupportBundle(): Promise<SavedFile>;
+  backup(passphrase: string): Promise<SavedFile>;
+  restore(passphrase: string): Promise<void>;
   quit(): Promise<void>;
 }
 
@@ -61,6 +113,7 @@ export function makeApi(channel: Channel): Api {
     view: () => call("view"),
     onView: (handler) => listen("view", handler),
     onMessages: (handler) => listen("messages", handler),
+    onRelayTest: (handler) => listen("relay-test", handler),
     startGroup: (args) => call("start_group", args),
     readInvitation: (text) => call("read_invitation", { text }),
     readInvitationImage: (bytesBase64) => call("read_invitation_image", { bytesBase64 }),
@@ -80,6 +133,39 @@ export function makeApi(channel: Channel): Api {
     choosePassphrase: (passphrase) => call("choose_passphrase", { passphrase }),
     unlock: (passphrase) => call("unlock", { passphrase }),
     copyText: (text) => call("copy_text", { text }),
+    ready: () => call("ready"),
+    arrived: (id) => call("arrived", { id }),
+    showing: (group) => call("showing", { group }),
+    removeMember: (group, member) => call("remove_member", { group, member }),
+    compareCode: (group, member) => call("compare_code", { group, member }),
+    membershipHistory: (args) => call("membership_history", args),
+    leaveGroup: (group) => call("leave_group", { group }),
+    destroyGroup: (group) => call("destroy_group", { group }),
+    forgetGroup: (group) => call("forget_group", { group }),
+    deleteGroupHistory: (group) => call("delete_group_history", { group }),
+    renameGroup: (group, name) => call("rename_group", { group, name }),
+    setGroupRelay: (group, relay) => call("set_group_relay", { group, relay }),
+    retryMessage: (group, id) => call("retry_message", { group, id }),
+    deleteMessage: (group, position) => call("delete_message", { group, position }),
+    messageText: (group, position) => call("message_text", { group, position }),
+    saveDraft: (group, text) => call("save_draft", { group, text }),
+    deliveryIssues: (args) => call("delivery_issues", args),
+    dismissIssue: (group, issue) => call("dismiss_issue", { group, issue }),
+    search: (args) => call("search", args),
+    openLink: (url) => call("open_link", { url }),
+    saveQrImage: (group) => call("save_qr_image", { group }),
+    testRelay: (args) => call("test_relay", args),
+    relayCode: (group) => call("relay_code", { group }),
+    setRelayPorts: (args) => call("set_relay_ports", args),
+    setSettings: (args) => call("set_settings", args),
+    changePassphrase: (args) => call("change_passphrase", args),
+    removePassphrase: (passphrase) => call("remove_passphrase", { passphrase }),
+    lock: () => call("lock"),
+    mute: (untilMs) => call("mute", { untilMs }),
+    supportBundle: () => call("support_bundle"),
+    saveSupportBundle: () => call("save_support_bundle"),
+    backup: (passphrase) => call("backup", { passphrase }),
+    restore: (passphrase) => call("restore", { passphrase }),
     quit: () => call("quit"),
   };
 }

@@ -2,10 +2,13 @@
 
 import type { ConnectReason } from "./bindings/ConnectReason";
 import type { GroupView } from "./bindings/GroupView";
+import type { MemberView } from "./bindings/MemberView";
 import type { StatusReason } from "./bindings/StatusReason";
 import { cleanName } from "./names";
 import { isJoining } from "./state.svelte";
-import { t } from "./text";
+import { formatSpan, t } from "./text";
+
+const GROUP_NAME_SIGNS_MAX = 128;
 
 const reasonKeys: Record<ConnectReason, string> = {
   nameNotFound: "connection-name-not-found",
@@ -19,6 +22,7 @@ const reasonKeys: Record<ConnectReason, string> = {
 };
 
 const endedKeys: Record<StatusReason, string> = {
+  admissionVoid: "status-admission-void",
   created: "status-not-joined",
   destroyed: "status-destroyed",
   joined: "status-not-joined",
@@ -27,9 +31,19 @@ const endedKeys: Record<StatusReason, string> = {
   storeReset: "status-store-reset",
 };
 
+const endedAboutKeys: Record<StatusReason, string> = {
+  admissionVoid: "ended-about-admission-void",
+  created: "ended-about",
+  destroyed: "ended-about-destroyed",
+  joined: "ended-about",
+  left: "ended-about-left",
+  removed: "ended-about-removed",
+  storeReset: "ended-about",
+};
+
 /** The group's name, or what it is called until it has one. */
 export function groupName(group: GroupView): string {
-  const name = cleanName(group.name);
+  const name = cleanName(group.name, GROUP_NAME_SIGNS_MAX);
   if (name !== "") return name;
   const others = group.members.filter((member) => !member.isMe).map((member) => cleanName(member.name));
   return others.length > 0 ? others.join(", ") : t("group-unnamed");
@@ -89,4 +103,28 @@ export function groupLine(group: GroupView): string {
 /** How many members there are, this device included. */
 export function memberCount(group: GroupView): number {
   return group.members.filter((member) => !member.isMe).length + 1;
+}
+
+/** How many devices a group can hold. */
+export const MEMBERS_MAX = 32;
+
+/** How long after an admission leaving may part the group for good, so that it is asked about. */
+export const RECENT_ADMISSION_MS = 10 * 60_000;
+
+/** The member that came last, if that was only minutes ago. */
+export function recentAdmission(group: GroupView, nowMs: number): MemberView | null {
+  const recent = group.members.filter(({ isMe, addedAtMs }) => !isMe && addedAtMs !== null && Math.abs(nowMs - addedAtMs) < RECENT_ADMISSION_MS);
+  return recent.sort((one, other) => (other.addedAtMs ?? 0) - (one.addedAtMs ?? 0))[0] ?? null;
+}
+
+/** By how much this computer's clock is off, in words; null where it isn't known to be. */
+export function clockSentence(group: GroupView): string | null {
+  const { clockOffMs } = group;
+  if (clockOffMs === null) return null;
+  return t(clockOffMs > 0 ? "clock-ahead" : "clock-behind", { span: formatSpan(clockOffMs) });
+}
+
+/** What is said above the place where nothing can be written any more. */
+export function endedSentence(group: GroupView): string {
+  return t(group.status === "notJoined" && group.statusReason !== null ? endedAboutKeys[group.statusReason] : "ended-about");
 }

@@ -3,7 +3,7 @@ import { type Api, makeApi } from "./api";
 import type { MessagePage } from "./bindings/MessagePage";
 import type { MessageView } from "./bindings/MessageView";
 import type { ReadMessages } from "./bindings/ReadMessages";
-import { GroupMessages } from "./messages.svelte";
+import { GroupMessages, ROWS_MAX } from "./messages.svelte";
 
 /** An app with messages only, which counts what it is asked for. */
 class Store {
@@ -120,5 +120,87 @@ describe("the loaded messages", () => {
     store.add(1);
     await messages.handleChanged(1);
     expect(positions(messages)).toEqual([1]);
+  });
+
+  it("stand around a place that was jumped to, and grow to both sides without a gap", async () => {
+    const store = new Store(50_000);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    await messages.jumpTo(20_000);
+    expect([messages.more, messages.newer]).toEqual([true, true]);
+    const [first = 0, last = 0] = [positions(messages)[0], positions(messages).at(-1)];
+    expect(positions(messages)).toEqual(range(first, last));
+    expect(first <= 19_950 && last >= 20_050).toBe(true);
+    await messages.loadNewer();
+    await messages.loadOlder();
+    expect(positions(messages)).toEqual(range(first - 200, last + 200));
+    expect(store.asked.reduce((sum, { limit }) => sum + limit, 0)).toBeLessThan(1500);
+  });
+
+  it("reach the end again by growing, or at once", async () => {
+    const store = new Store(1_000);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.jumpTo(500);
+    for (let step = 0; messages.newer && step < 20; step += 1) await messages.loadNewer();
+    expect([messages.newer, positions(messages).at(-1)]).toEqual([false, 1_000]);
+    await messages.jumpTo(10);
+    await messages.jumpToEnd();
+    expect([messages.newer, positions(messages).at(-1)]).toEqual([false, 1_000]);
+    store.add(1);
+    await messages.handleChanged(1_001);
+    expect(positions(messages).at(-1)).toBe(1_001);
+  });
+
+  it("take nothing in that would leave a gap, while they don't reach the end", async () => {
+    const store = new Store(5_000);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.jumpTo(1_000);
+    const before = positions(messages);
+    store.add(100);
+    await messages.handleChanged(5_001);
+    expect(positions(messages)).toEqual(before);
+    store.change(1_000, "changed");
+    await messages.handleChanged(1_000);
+    expect(messages.rows.find((row) => row.position === 1_000)?.text).toBe("changed");
+    expect(positions(messages)).toEqual(before);
+  });
+
+  it("stay bounded however far one reads and however much comes", async () => {
+    const store = new Store(50_000);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    messages.isReadAtEnd = false;
+    for (let step = 0; step < 40; step += 1) await messages.loadOlder();
+    expect(messages.rows.length).toBeLessThanOrEqual(ROWS_MAX);
+    expect(positions(messages)).toEqual(range(positions(messages)[0] ?? 0, positions(messages).at(-1) ?? 0));
+    expect([positions(messages)[0], messages.newer]).toEqual([41_901, true]);
+    await messages.jumpToEnd();
+    store.add(20_000);
+    await messages.handleChanged(50_001);
+    expect(messages.rows.length).toBeLessThanOrEqual(ROWS_MAX);
+    expect(positions(messages).at(-1)).toBe(70_000);
+  });
+
+  it("keep what is read when more comes than can be held beside it", async () => {
+    const store = new Store(500);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.open();
+    messages.isReadAtEnd = false;
+    const before = positions(messages);
+    store.add(2 * ROWS_MAX);
+    await messages.handleChanged(501);
+    expect(positions(messages).slice(0, before.length)).toEqual(before);
+    expect(positions(messages)).toEqual(range(before[0] ?? 0, positions(messages).at(-1) ?? 0));
+    expect([messages.newer, messages.rows.length <= ROWS_MAX]).toEqual([true, true]);
+  });
+
+  it("pass over what was deleted, in both directions", async () => {
+    const store = new Store(3_000);
+    store.rows = store.rows.filter(({ position }) => position < 900 || position > 2_600);
+    const messages = new GroupMessages(store.api, "g");
+    await messages.jumpTo(800);
+    for (let step = 0; messages.newer && step < 20; step += 1) await messages.loadNewer();
+    for (let step = 0; messages.more && step < 20; step += 1) await messages.loadOlder();
+    expect(positions(messages)).toEqual(store.rows.map(({ position }) => position));
   });
 });

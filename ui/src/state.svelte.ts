@@ -7,16 +7,26 @@ import type { Api } from "./api";
 import { asAppError } from "./api";
 import type { AppError } from "./bindings/AppError";
 import type { AppView } from "./bindings/AppView";
+import type { DestinationView } from "./bindings/DestinationView";
 import type { GroupView } from "./bindings/GroupView";
+import type { RelayTestView } from "./bindings/RelayTestView";
+import { Drafts } from "./drafts";
+import { Issues } from "./issues.svelte";
 import { GroupMessages } from "./messages.svelte";
+import { MessageSearch } from "./search.svelte";
 
 export type PairTab = "show" | "enter";
 export type Panel = "members" | "relay";
 
 export type Place =
   | { at: "start" }
-  | { at: "pair"; group: string | null; tab: PairTab }
-  | { at: "group"; group: string }
+  /** `invitation` is what a link brought along. */
+  | { at: "pair"; group: string | null; tab: PairTab; invitation?: string }
+  /** `jumpTo` is the position of a message to show. */
+  | { at: "group"; group: string; jumpTo?: number }
+  | { at: "search" }
+  | { at: "issues" }
+  | { at: "settings" }
   | { at: "about" };
 
 export class Desk {
@@ -36,12 +46,26 @@ export class Desk {
   codeClosed = $state(false);
   /** The device's name as typed on the first screen. */
   typedName = $state<string | null>(null);
+  /** Whether the sheet of shortcuts is open. */
+  isSheetShown = $state(false);
+  /** What was refused last and has no place of its own to be shown. */
+  trouble = $state.raw<AppError | null>(null);
+  /** The newest state of the last test of a relay. */
+  relayTest = $state.raw<RelayTestView | null>(null);
 
+  readonly issues: Issues;
+  readonly search: MessageSearch;
+  readonly drafts: Drafts;
   readonly #messages = new Map<string, GroupMessages>();
-  readonly #drafts = new Map<string, string>();
+  #lastGroup: string | null = null;
+  #arrivedAt: number | null = null;
+  #shown: string | null | undefined;
 
   constructor(api: Api) {
     this.api = api;
+    this.issues = new Issues(api);
+    this.search = new MessageSearch(api);
+    this.drafts = new Drafts(api);
   }
 
   async open(): Promise<void> {
@@ -49,6 +73,7 @@ export class Desk {
     await this.api.onMessages(({ group, from }) => {
       void this.#messages.get(group)?.handleChanged(from);
     });
+    await this.api.onRelayTest((test) => (this.relayTest = test));
     try {
       this.handleView(await this.api.view());
     } catch {
@@ -74,15 +99,6 @@ export class Desk {
     return made;
   }
 
-  draft(group: string): string {
-    return this.#drafts.get(group) ?? "";
-  }
-
-  keepDraft(group: string, text: string): void {
-    if (text === "") this.#drafts.delete(group);
-    else this.#drafts.set(group, text);
-  }
-
   /** Shows a place; leaving the page of an open code closes the code. */
   go(place: Place): void {
     const left = this.place;
@@ -94,9 +110,17 @@ export class Desk {
         void this.api.cancelPairing(left.group).catch(() => undefined);
       }
     }
-    if (left.at === "group") this.#messages.get(left.group)?.trim();
+    if ("group" in place && place.group !== null) this.#lastGroup = place.group;
+    if (left.at === "group" && (place.at !== "group" || place.group !== left.group)) this.#messages.get(left.group)?.trim();
     this.place = place;
     this.isListShown = false;
+  }
+
+  /** Back to the group that was open last, or to whatever there is. */
+  back(): void {
+    const groups = this.view?.groups ?? [];
+    const last = groups.find(({ id }) => id === this.#lastGroup) ?? groups[0];
+    this.go(last === undefined ? { at: "start" } : { at: "group", group: last.id });
   }
 
   /** Opens or closes the column at the side. */
@@ -118,8 +142,35 @@ export class Desk {
     this.isListShown = false;
   }
 
-  openGroup(group: string): void {
-    this.go({ at: "group", group });
+  openGroup(group: string, jumpTo?: number): void {
+    this.go(jumpTo === undefined ? { at: "group", group } : { at: "group", group, jumpTo });
+  }
+
+  /** Opens the group above or below the open one. */
+  openNeighbour(step: 1 | -1): void {
+    const groups = this.view?.groups ?? [];
+    const open = "group" in this.place ? this.place.group : null;
+    const at = groups.findIndex(({ id }) => id === open);
+    const next = groups[at === -1 ? 0 : (at + step + groups.length) % groups.length];
+    if (next !== undefined) this.openGroup(next.id);
+  }
+
+  /** Closes the app to whoever doesn't know the passphrase, where there is one. */
+  lock(): void {
+    this.drafts.flush();
+    void this.api.lock().catch((thrown: unknown) => (this.trouble = asAppError(thrown)));
+  }
+
+  /** Opens an address of a message outside of this window. */
+  openLink(url: string): void {
+    void this.api.openLink(url).catch((thrown: unknown) => (this.trouble = asAppError(thrown)));
+  }
+
+  /** Tells the app which group's newest messages are on the screen: no notification then. */
+  show(group: string | null): void {
+    if (this.#shown === group) return;
+    this.#shown = group;
+    void this.api.showing(group).catch(() => undefined);
   }
 
   endWelcome(group: string): void {
@@ -141,6 +192,20 @@ export class Desk {
       }
     }
     this.#keepPlaceValid(before, view);
+    if (view.destination !== null && view.screen !== "starting") this.#arrive(view.destination);
+  }
+
+  /** Goes where a notification, the tray or a link leads, once. */
+  #arrive({ id, place, group, invitation }: DestinationView): void {
+    if (this.#arrivedAt === id) return;
+    this.#arrivedAt = id;
+    this.isSheetShown = false;
+    if (place === "group" && group !== null) this.openGroup(group);
+    else if (place === "issues") this.go({ at: "issues" });
+    else if (place === "pair") this.go({ at: "pair", group, tab: "show" });
+    else if (place === "join") this.go({ at: "pair", group: null, tab: "enter", invitation: invitation ?? "" });
+    else if (place === "relay") this.showRelay();
+    void this.api.arrived(id).catch(() => undefined);
   }
 
   #handlePaired(group: string): void {
@@ -155,7 +220,10 @@ export class Desk {
     const first = now.groups[0];
     const next: Place = first === undefined ? { at: "start" } : { at: "group", group: first.id };
     const hasStarted = before === null || (before.screen !== "ready" && before.screen !== "firstStart");
-    if (hasStarted && now.screen === "ready" && this.place.at === "start") this.place = next;
+    if (hasStarted && now.screen === "ready" && this.place.at === "start") {
+      this.place = next;
+      this.#lastGroup = first?.id ?? null;
+    }
     const { place } = this;
     if ((place.at !== "group" && place.at !== "pair") || place.group === null) return;
     const isIn = (view: AppView | null): boolean =>

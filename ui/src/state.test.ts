@@ -93,10 +93,38 @@ describe("the desk", () => {
     expect(desk.place).toEqual({ at: "start" });
   });
 
-  it("keeps a draft for each group", () => {
-    const desk = openDesk(ready(group("a", "A", []), group("b", "B", [])));
-    desk.keepDraft("a", "half a thought");
-    expect([desk.draft("a"), desk.draft("b")]).toEqual(["half a thought", ""]);
+  it("goes where something outside leads, once", () => {
+    const view = ready(group("a", "A", []), group("b", "B", []));
+    const desk = openDesk(view);
+    const destination = { id: 7, place: "group" as const, group: "b", invitation: null };
+    desk.handleView({ ...view, destination });
+    expect(desk.place).toEqual({ at: "group", group: "b" });
+    desk.openGroup("a");
+    desk.handleView({ ...view, destination });
+    expect(desk.place).toEqual({ at: "group", group: "a" });
+    expect(asked.filter(([command]) => command === "arrived")).toEqual([["arrived", { id: 7 }]]);
+    desk.handleView({ ...view, destination: { id: 8, place: "join", group: null, invitation: "trueseal://x" } });
+    expect(desk.place).toEqual({ at: "pair", group: null, tab: "enter", invitation: "trueseal://x" });
+    desk.handleView({ ...view, destination: { id: 9, place: "issues", group: null, invitation: null } });
+    expect(desk.place).toEqual({ at: "issues" });
+  });
+
+  it("goes through the groups by key, and back to the one that was open", () => {
+    const desk = openDesk(ready(group("a", "A", []), group("b", "B", []), group("c", "C", [])));
+    desk.openNeighbour(1);
+    expect(desk.place).toEqual({ at: "group", group: "b" });
+    desk.openNeighbour(-1);
+    desk.openNeighbour(-1);
+    expect(desk.place).toEqual({ at: "group", group: "c" });
+    desk.go({ at: "settings" });
+    desk.back();
+    expect(desk.place).toEqual({ at: "group", group: "c" });
+  });
+
+  it("tells the app which group is on the screen, and each time once", () => {
+    const desk = openDesk(ready(group("a", "A", [])));
+    for (const shown of ["a", "a", null, null, "a"]) desk.show(shown);
+    expect(asked.filter(([command]) => command === "showing").map(([, args]) => args)).toEqual([{ group: "a" }, { group: null }, { group: "a" }]);
   });
 
   it("knows when not even the first view can be had", async () => {

@@ -5,11 +5,14 @@ import { FluentBundle, FluentResource, type FluentVariable } from "@fluent/bundl
 import english from "../../locales/en.ftl?raw";
 import german from "../../locales/de.ftl?raw";
 import type { AppError } from "./bindings/AppError";
+import { accented, mirrored } from "./pseudo";
 
 export type TextArgs = Record<string, FluentVariable>;
 
 const catalogues: Record<string, string> = { de: german, en: english };
 const FALLBACK = "en";
+/** Made-up languages, for tests; a build without samples doesn't know them. */
+const pseudoLanguages: Record<string, (text: string) => string> = __SAMPLES__ ? { pseudo: accented, "pseudo-rtl": mirrored } : {};
 /** Fluent keeps the direction of what it inserts apart; numbers need no such marks. */
 const ISOLATED_NUMBER = /\u2068([\d.,\u00a0\u202f]+)\u2069/g;
 
@@ -20,10 +23,15 @@ let regional = FALLBACK;
 
 /** Chooses the catalogue for a language tag such as "de-AT"; unknown ones get English. */
 export function setLanguage(tag: string): void {
-  const wanted = tag.toLowerCase().split(/[-_]/)[0] ?? FALLBACK;
-  language = wanted in catalogues ? wanted : FALLBACK;
+  const wanted = tag in pseudoLanguages ? tag : (tag.toLowerCase().split(/[-_]/)[0] ?? FALLBACK);
+  language = wanted in catalogues || wanted in pseudoLanguages ? wanted : FALLBACK;
   bundle = language === FALLBACK ? fallbackBundle : readCatalogue(language);
-  regional = regionOf(language);
+  regional = regionOf(language in pseudoLanguages ? FALLBACK : language);
+}
+
+/** The direction of the language that is shown. */
+export function textDirection(): "ltr" | "rtl" {
+  return language === "pseudo-rtl" ? "rtl" : "ltr";
 }
 
 /** The language that is shown, for the document's `lang`. */
@@ -76,6 +84,30 @@ export function formatDate(ms: number): string {
   return new Intl.DateTimeFormat(regional, { day: "numeric", month: "long" }).format(ms);
 }
 
+/** The date with its year, and the time, as short as they can be. */
+export function formatShort(ms: number): string {
+  return new Intl.DateTimeFormat(regional, { dateStyle: "medium", timeStyle: "short" }).format(ms);
+}
+
+/** How long ago or ahead, in the largest unit that fits. */
+export function formatAgo(ms: number, nowMs: number): string {
+  const seconds = (ms - nowMs) / 1000;
+  const units: [Intl.RelativeTimeFormatUnit, number][] = [["day", 86_400], ["hour", 3600], ["minute", 60]];
+  const [unit, length] = units.find((one) => Math.abs(seconds) >= one[1]) ?? ["minute", 60];
+  return new Intl.RelativeTimeFormat(regional, { numeric: "auto" }).format(Math.trunc(seconds / length), unit);
+}
+
+/** A span of time in words, such as "2 hours". */
+export function formatSpan(ms: number): string {
+  const units = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1000]] as const;
+  const [unit, length] = units.find((one) => Math.abs(ms) >= one[1]) ?? units[3];
+  return new Intl.NumberFormat(regional, { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 }).format(Math.round(Math.abs(ms) / length));
+}
+
+export function formatNumber(number: number): string {
+  return new Intl.NumberFormat(regional).format(number);
+}
+
 export function formatMoment(ms: number): string {
   return new Intl.DateTimeFormat(regional, { dateStyle: "long", timeStyle: "short" }).format(ms);
 }
@@ -115,8 +147,11 @@ function kebab(word: string): string {
 }
 
 function readCatalogue(tag: string): FluentBundle {
-  const made = new FluentBundle([regionOf(tag), tag]);
-  for (const error of made.addResource(new FluentResource(catalogues[tag] ?? ""))) {
+  const transform = pseudoLanguages[tag];
+  const locales = transform === undefined ? [regionOf(tag), tag] : [FALLBACK];
+  const made = new FluentBundle(locales, transform === undefined ? {} : { transform });
+  const source = catalogues[transform === undefined ? tag : FALLBACK] ?? "";
+  for (const error of made.addResource(new FluentResource(source))) {
     console.error(error.message);
   }
   return made;

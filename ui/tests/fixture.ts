@@ -38,7 +38,7 @@ export function at(page: Page, testid: string): Locator {
 }
 
 /** Lets the other devices of the sample data do something. */
-export function play<Method extends "receive" | "request" | "change">(page: Page, method: Method, ...args: Parameters<SampleApp[Method]>): Promise<void> {
+export function play<Method extends "receive" | "request" | "change" | "refuse">(page: Page, method: Method, ...args: Parameters<SampleApp[Method]>): Promise<void> {
   return page.evaluate(
     ([name, values]) => {
       const app = (globalThis as unknown as { sampleApp: Record<string, (...args: unknown[]) => void> }).sampleApp;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { MessageView } from "../bindings/MessageView";
 import { indexAt, offsetsOf, spanBetween } from "./offsets";
-import { buildRows, firstUnread } from "./rows";
+import { startOfDay } from "../text";
+import { buildRows, firstNewAfter } from "./rows";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -25,12 +26,27 @@ describe("rows", () => {
     expect(rows.map((row) => row.isFirstNew)).toEqual([false, false, false, false, false, true]);
   });
 
-  it("count only messages of others as unread", () => {
+  it("are new from the first message of somebody else after what was read", () => {
     const messages = [message(1, 0), message(2, 0), message(3, 0, "me"), message(4, 0), message(5, 0, "me")];
-    expect(firstUnread(messages, 0)).toEqual({ position: null, isAll: true });
-    expect(firstUnread(messages, 1)).toEqual({ position: 4, isAll: true });
-    expect(firstUnread(messages, 2)).toEqual({ position: 2, isAll: true });
-    expect(firstUnread(messages, 9)).toEqual({ position: 1, isAll: false });
+    expect([0, 1, 2, 3, 4, 5, 9].map((read) => firstNewAfter(messages, read)?.position)).toEqual([1, 2, 4, 4, undefined, undefined, undefined]);
+  });
+
+  it("keep their order and open each day once, wherever the computer travels and whatever its clock does", () => {
+    const home = process.env["TZ"];
+    const begun = Date.UTC(2026, 2, 28, 20);
+    const messages = Array.from({ length: 72 }, (_, index) => message(index + 1, begun + index * HOUR_MS - (index % 7 === 0 ? 30 * HOUR_MS : 0)));
+    try {
+      for (const zone of ["Europe/Berlin", "America/Los_Angeles", "Pacific/Kiritimati", "Australia/Lord_Howe", "UTC"]) {
+        process.env["TZ"] = zone;
+        const rows = buildRows(messages, null, startOfDay);
+        const days = rows.flatMap(({ dayMs }) => (dayMs === null ? [] : [startOfDay(dayMs)]));
+        expect(rows.map((row) => row.message.position)).toEqual(messages.map(({ position }) => position));
+        expect(days).toEqual([...new Set(days)].sort((one, other) => one - other));
+        expect(days.length).toBeGreaterThanOrEqual(3);
+      }
+    } finally {
+      process.env["TZ"] = home;
+    }
   });
 });
 

@@ -15,11 +15,6 @@ export interface Row {
   isFirstOfRun: boolean;
 }
 
-export interface FirstUnread {
-  position: number | null;
-  isAll: boolean;
-}
-
 const RUN_MS = 10 * 60_000;
 
 export function buildRows(
@@ -45,17 +40,9 @@ export function buildRows(
   });
 }
 
-/** Where the `unread` newest messages of others begin, and whether all of them are here. */
-export function firstUnread(messages: readonly MessageView[], unread: number): FirstUnread {
-  let left = unread;
-  let position: number | null = null;
-  for (let index = messages.length - 1; index >= 0 && left > 0; index -= 1) {
-    const message = messages[index];
-    if (message === undefined || message.own) continue;
-    position = message.position;
-    left -= 1;
-  }
-  return { position, isAll: left <= 0 };
+/** The first message of somebody else after what was read. */
+export function firstNewAfter(messages: readonly MessageView[], readPosition: number): MessageView | null {
+  return messages.find((message) => !message.own && message.position > readPosition) ?? null;
 }
 
 function continuesRun(before: MessageView, message: MessageView): boolean {

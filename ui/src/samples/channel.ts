@@ -4,14 +4,22 @@
 
 import type { Channel } from "../api";
 import type { AppError } from "../bindings/AppError";
+import type { AppErrorCode } from "../bindings/AppErrorCode";
 import type { AppView } from "../bindings/AppView";
 import type { GroupView } from "../bindings/GroupView";
+import type { HistoryPage } from "../bindings/HistoryPage";
 import type { InvitationPreview } from "../bindings/InvitationPreview";
+import type { IssuePage } from "../bindings/IssuePage";
+import type { IssueView } from "../bindings/IssueView";
 import type { MessagePage } from "../bindings/MessagePage";
 import type { MessageView } from "../bindings/MessageView";
 import type { CommandName } from "../bindings/names";
+import type { RelayTestStepName } from "../bindings/RelayTestStepName";
+import type { SearchPage } from "../bindings/SearchPage";
 import codeSvg from "./code.svg?raw";
 import { messagesInEveryState, onRelay, sampleMessages } from "./messages";
+import { pageOf, sampleHistory, sampleIssues, sampleSearch } from "./lists";
+import { testStates } from "./relay_test";
 import { group, joiningGroup, member, otherWords, relayOff, relayOn, sceneView, words } from "./view";
 
 const LINK = `${relayOn.addresses[0] ?? ""}#tsp1_e06Qm75__kTEZaIgA31gjuNYl9Me-XLwf3SJLLD3PxOgmqX0emdZgC_5VfjcLSoUpcmdI76X-GQSf_k4NFWk8Lu7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7Y2K1ZA`;
@@ -23,7 +31,7 @@ type Args = Record<string, unknown>;
 
 export function sampleChannel(): Channel {
   const query = new URLSearchParams(location.search);
-  const app = new SampleApp(query.get("scene") ?? "usual", query.get("lang") ?? "en");
+  const app = new SampleApp(query.get("scene") ?? "usual", query.get("lang") ?? "en", Number(query.get("size") ?? 10_000));
   // Tests and the console may play the other devices through it.
   Object.assign(window, { sampleApp: app });
   return app;
@@ -33,13 +41,23 @@ export class SampleApp implements Channel {
   view: AppView;
   readonly messages = new Map<string, MessageView[]>();
   readonly copied: string[] = [];
+  /** Addresses that were opened outside of the window. */
+  readonly opened: string[] = [];
+  /** The groups that the window said it shows. */
+  readonly shown: (string | null)[] = [];
+  issues: IssueView[] = [];
+  /** Commands that are refused, by name, until they are taken out. */
+  readonly refused = new Map<string, AppError>();
+  /** Where a test of a relay fails. */
+  failingStep: RelayTestStepName | null = null;
+  #runs = 0;
   /** What the sample code says, for those who read it off a screenshot. */
   readonly codeText = LINK;
   readonly codeModules = CODE_MODULES;
   readonly #handlers = new Map<string, (payload: unknown) => void>();
   readonly #commands: Record<CommandName, (args: Args) => unknown>;
 
-  constructor(scene: string, language: string) {
+  constructor(scene: string, language: string, readonly size = 10_000) {
     this.view = sceneView(scene, language);
     this.#fillMessages();
     this.#commands = this.#makeCommands();
@@ -47,6 +65,8 @@ export class SampleApp implements Channel {
 
   async call(command: CommandName, args: object): Promise<unknown> {
     await new Promise((resolve) => setTimeout(resolve, 5));
+    const refusal = this.refused.get(command);
+    if (refusal !== undefined) throw refusal;
     return structuredClone(this.#commands[command]({ ...args }));
   }
 
@@ -85,6 +105,105 @@ export class SampleApp implements Channel {
     this.change(id, { pairing: { ...pairing, requests: [...pairing.requests, request] } });
   }
 
+  /** Says or stops saying no to a command. */
+  refuse(command: string, code: AppErrorCode | null, args: AppError["args"] = {}): void {
+    if (code === null) this.refused.delete(command);
+    else this.refused.set(command, { code, args });
+  }
+
+  #makeGroupCommands() {
+    const end = (id: unknown, reason: GroupView["statusReason"]): void => this.change(String(id), { status: "notJoined", statusReason: reason });
+    return {
+      remove_member: ({ group: id, member: who }: Args) => this.change(String(id), { members: this.#group(String(id)).members.filter((one) => one.id !== who) }),
+      leave_group: ({ group: id }: Args) => end(id, "left"),
+      destroy_group: ({ group: id }: Args) => end(id, "destroyed"),
+      forget_group: ({ group: id }: Args) => end(id, "left"),
+      delete_group_history: ({ group: id }: Args) => this.#remove(String(id)),
+      rename_group: ({ group: id, name }: Args) => this.change(String(id), { name: String(name) }),
+      set_group_relay: ({ group: id }: Args) => this.change(String(id), { relayHost: "relay.example.net", relayIsHere: false }),
+      membership_history: (args: Args) => this.#history(args),
+      compare_code: () => ({ code: "27841 03392 71950 46618 90233 15507" }),
+      retry_message: ({ group: id, id: message }: Args) => this.#retry(String(id), String(message)),
+      delete_message: ({ group: id, position }: Args) => this.#delete(String(id), Number(position)),
+      message_text: ({ group: id, position }: Args) => ({ text: this.messages.get(String(id))?.find((row) => row.position === position)?.text ?? "" }),
+      save_draft: ({ group: id, text }: Args) => this.change(String(id), { draft: String(text) }),
+      save_qr_image: () => ({ saved: true }),
+      showing: ({ group: id }: Args) => void this.shown.push(id === null ? null : String(id)),
+    };
+  }
+
+  #makeAppCommands() {
+    return {
+      ready: () => undefined,
+      arrived: () => void (this.view.destination = null),
+      delivery_issues: (args: Args): IssuePage => {
+        const { items, next } = pageOf(this.issues, args["before"], args["limit"]);
+        return { issues: items, next };
+      },
+      dismiss_issue: ({ group: id, issue }: Args) => this.#dismissIssue(String(id), Number(issue)),
+      search: (args: Args): SearchPage => {
+        const { items, next } = pageOf(sampleSearch(String(args["text"]), this.view.groups, this.messages), args["before"], args["limit"]);
+        return { hits: items, next };
+      },
+      open_link: ({ url }: Args) => void this.opened.push(String(url)),
+      test_relay: () => this.#testRelay(),
+      relay_code: () => ({ address: relayOn.addresses[0] ?? "", qrSvg: codeSvg }),
+      set_relay_ports: ({ receivePort, pushPort }: Args) => this.#set({ relay: { ...this.view.relay, receivePort: Number(receivePort), pushPort: Number(pushPort) } }),
+      set_settings: (args: Args) => this.#set({ settings: { ...this.view.settings, ...args } }),
+      change_passphrase: () => this.#set({ settings: { ...this.view.settings, keyStore: "passphrase" } }),
+      remove_passphrase: () => this.#set({ settings: { ...this.view.settings, keyStore: "keychain" } }),
+      lock: () => this.#set({ screen: "passphrase" }),
+      mute: ({ untilMs }: Args) => this.#set({ settings: { ...this.view.settings, mutedUntilMs: untilMs === null ? null : Number(untilMs) } }),
+      support_bundle: () => ({ text: supportText(this.view) }),
+      save_support_bundle: () => ({ saved: true }),
+      backup: () => ({ saved: true }),
+      restore: () => undefined,
+    };
+  }
+
+  #set(change: Partial<AppView>): void {
+    this.view = { ...this.view, ...change };
+    this.tell();
+  }
+
+  #history(args: Args): HistoryPage {
+    const { items, next } = pageOf(sampleHistory(this.#group(String(args["group"])), Date.now()), args["before"], args["limit"]);
+    return { entries: items, next };
+  }
+
+  #retry(id: string, messageId: string): void {
+    const row = this.messages.get(id)?.find((one) => one.id === messageId);
+    if (row?.delivery == null) throw error("message-unknown");
+    const names = row.delivery.recipients.map(({ name }) => name);
+    const waiting = { ...row, delivery: { ...row.delivery, state: "waiting" as const, reason: null, recipients: names.map((name) => ({ name, state: "waiting" as const, reason: null })) } };
+    this.#replace(id, waiting);
+    setTimeout(() => this.#settle(id, waiting, names), 400);
+  }
+
+  #replace(id: string, changed: MessageView): void {
+    this.messages.set(id, (this.messages.get(id) ?? []).map((row) => (row.id === changed.id ? changed : row)));
+    this.#handlers.get("messages")?.({ group: id, from: changed.position });
+  }
+
+  #delete(id: string, position: number): void {
+    this.messages.set(id, (this.messages.get(id) ?? []).filter((row) => row.position !== position));
+    this.#handlers.get("messages")?.({ group: id, from: position });
+  }
+
+  #dismissIssue(id: string, issue: number): void {
+    this.issues = this.issues.filter((one) => one.group !== id || one.id !== issue);
+    this.view.issueCount = this.issues.length;
+    this.change(id, { issueCount: this.issues.length });
+  }
+
+  #testRelay(): { run: number } {
+    const run = (this.#runs += 1);
+    testStates(run, this.failingStep, "noAnswer").forEach((state, index) => {
+      setTimeout(() => this.#handlers.get("relay-test")?.(state), 30 * (index + 1));
+    });
+    return { run };
+  }
+
   #makeCommands(): Record<CommandName, (args: Args) => unknown> {
     return {
       view: () => this.view,
@@ -108,6 +227,8 @@ export class SampleApp implements Channel {
       unlock: ({ passphrase }) => this.#unlock(String(passphrase)),
       copy_text: ({ text }) => void this.copied.push(String(text)),
       quit: () => undefined,
+      ...this.#makeGroupCommands(),
+      ...this.#makeAppCommands(),
     };
   }
 
@@ -215,15 +336,35 @@ export class SampleApp implements Channel {
 
   #fillMessages(): void {
     const nowMs = Date.now();
-    const counts: Record<string, number> = { devices: 40, family: 60, full: 600, left: 12, many: 10_000 };
+    const counts: Record<string, number> = { devices: 40, destroyed: 9, family: 60, full: 1600, leaving: 8, left: 12, many: this.size, removed: 12 };
     for (const one of this.view.groups) {
       const rows = one.id === "states"
         ? messagesInEveryState({ id: "me", name: "Laptop" }, one.members, nowMs)
         : sampleMessages(counts[one.id] ?? 0, { id: "me", name: "Laptop" }, one.members, nowMs);
       this.messages.set(one.id, rows);
       one.lastPosition = rows.at(-1)?.position ?? 0;
+      one.readPosition = readBefore(rows, one.unread);
+      if (one.issueCount > 0) this.issues = sampleIssues(one, nowMs);
     }
   }
+}
+
+/** The position before the `unread` newest messages of others. */
+function readBefore(rows: MessageView[], unread: number): number {
+  const others = rows.filter((row) => !row.own);
+  const first = others[others.length - unread];
+  return unread === 0 || first === undefined ? (unread === 0 ? (rows.at(-1)?.position ?? 0) : 0) : first.position - 1;
+}
+
+function supportText(view: AppView): string {
+  const lines = [
+    `Sealpost ${view.versions.app}, Transport ${view.versions.transport}, End-to-End ${view.versions.endToEnd}`,
+    "system: Linux 6.12, x86_64", `tray: ${view.settings.trayPresent}`, `keys: ${view.settings.keyStore}`, `groups: ${view.groups.length}`,
+    ...view.groups.map((one, index) => `group ${index + 1}: ${one.status}, ${one.connection.state}, members ${one.members.length + 1}, issues ${one.issueCount}`),
+    `relay: ${view.relay.state}, blobs ${view.relay.waitingBlobs}`,
+    ...Array.from({ length: 40 }, (_, index) => `12:${10 + index}:07 INFO conn=${index} opened`),
+  ];
+  return lines.join("\n");
 }
 
 function readInvitation(raw: string): InvitationPreview {

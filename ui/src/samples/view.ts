@@ -6,6 +6,7 @@ import type { GroupView } from "../bindings/GroupView";
 import type { KeychainTrouble } from "../bindings/KeychainTrouble";
 import type { MemberView } from "../bindings/MemberView";
 import type { RelayView } from "../bindings/RelayView";
+import type { SettingsView } from "../bindings/SettingsView";
 
 export const words = ["harbor", "velvet", "cactus", "march"];
 export const otherWords = ["lemon", "orbit", "patient", "quilt"];
@@ -13,8 +14,28 @@ export const MAX_BODY_BYTES = 61_440;
 
 const LONG_NAME = "Grandmother’s kitchen tablet with the cracked corner and blue case";
 
+const DAY_MS = 86_400_000;
+
+export const settings: SettingsView = {
+  notifications: "who",
+  mutedUntilMs: null,
+  startAtLogin: false,
+  startHidden: false,
+  theme: "system",
+  language: "system",
+  startRelayWithApp: true,
+  autoLock: "never",
+  autoLockMinutes: 15,
+  keyStore: "keychain",
+  dataDirectory: "/home/anna/.local/share/app.sealpost.desktop/default",
+  profile: "default",
+  trayPresent: true,
+};
+
 export function member(id: string, name: string, isMe = false): MemberView {
-  return { id, name, fingerprint: `${id.padEnd(4, "x").slice(0, 4)} 7Q2M 9KDA`.toUpperCase(), isMe };
+  const addedAtMs = Date.now() - 20 * DAY_MS - id.length * DAY_MS;
+  const fingerprint = `${id.padEnd(4, "x").slice(0, 4)} 7Q2M 9KDA`.toUpperCase();
+  return { id, name, fingerprint, isMe, addedBy: isMe ? null : "Laptop", addedAtMs, lastMessageAtMs: id === "desktop" ? null : Date.now() - id.length * 3_600_000 };
 }
 
 export function group(id: string, name: string, others: MemberView[]): GroupView {
@@ -34,6 +55,10 @@ export function group(id: string, name: string, others: MemberView[]): GroupView
     unread: 0,
     lastPosition: 0,
     maxBodyBytes: MAX_BODY_BYTES,
+    readPosition: 0,
+    issueCount: 0,
+    draft: "",
+    clockOffMs: null,
   };
 }
 
@@ -45,6 +70,7 @@ export const relayOff: RelayView = {
   waitingBlobs: 0,
   storedBytes: 0,
   devices: 0,
+  firstExpiryMs: null,
   failure: null,
 };
 
@@ -58,6 +84,7 @@ export const relayOn: RelayView = {
   waitingBlobs: 12,
   storedBytes: 148_220,
   devices: 3,
+  firstExpiryMs: Date.now() + 9 * DAY_MS,
   failure: null,
 };
 
@@ -73,6 +100,9 @@ function base(screen: AppView["screen"], language: string): AppView {
     versions: { app: "0.1.0", transport: 1, endToEnd: 1 },
     language,
     hasTray: true,
+    settings,
+    issueCount: 0,
+    destination: null,
   };
 }
 
@@ -92,7 +122,20 @@ function sampleGroups(): GroupView[] {
   const alone = group("alone", "New plans", []);
   const left = group("left", "Old flat share", [member("anna", "Anna")]);
   left.status = "notJoined";
-  return [devices, family, many, states, full, empty, alone, left];
+  left.statusReason = "left";
+  const removed = group("removed", "Band", [member("jonas", "Jonas")]);
+  removed.status = "notJoined";
+  removed.statusReason = "removed";
+  const destroyed = group("destroyed", "Surprise party", [member("anna", "Anna")]);
+  destroyed.status = "notJoined";
+  destroyed.statusReason = "destroyed";
+  const leaving = group("leaving", "Book club", [member("anna", "Anna")]);
+  leaving.status = "leaving";
+  leaving.connection = { state: "disconnected", reason: "refused" };
+  states.draft = "A thought that was begun yesterday";
+  states.issueCount = 15;
+  many.clockOffMs = -3 * 3_600_000;
+  return [devices, family, many, states, full, empty, alone, left, removed, destroyed, leaving];
 }
 
 /** The view that a scene begins with; an unknown scene begins with the usual one. */
@@ -108,7 +151,13 @@ export function sceneView(scene: string, language: string): AppView {
     const kind = (detail ?? "missing") as KeychainTrouble;
     return { ...base("keychain", language), keychain: { kind, mayChoosePassphrase: kind === "missing" || kind === "dismissed" } };
   }
-  const view = { ...base("ready", language), groups: sampleGroups(), relay: relayOn };
+  const view = { ...base("ready", language), groups: sampleGroups(), relay: relayOn, issueCount: 15 };
+  if (name === "quiet") {
+    view.groups.forEach((one) => (one.issueCount = 0));
+    view.issueCount = 0;
+  }
+  if (name === "passphrase-kept") view.settings = { ...settings, keyStore: "passphrase", autoLock: "afterMinutes", trayPresent: false, mutedUntilMs: Date.now() + 3_600_000 };
+  if (name === "fresh-member") view.groups.forEach((one) => one.members.forEach((other) => (other.addedAtMs = Date.now() - 60_000)));
   if (name === "one-closed") view.failure = { code: "storage", args: { kind: "damaged" } };
   if (name === "relay-off") view.relay = relayOff;
   if (name === "relay-failed") {

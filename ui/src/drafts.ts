@@ -1,0 +1,45 @@
+// What was begun and not sent, for each group: kept here at once and by the app a moment
+// after the last key, so that neither a change of the group nor a crash loses it.
+
+import type { Api } from "./api";
+
+/** A longer draft stays in the window only; no message can be a tenth as long. */
+export const DRAFT_BYTES_MAX = 256 * 1024;
+const SAVE_AFTER_MS = 500;
+
+export class Drafts {
+  readonly #api: Api;
+  readonly #texts = new Map<string, string>();
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #encoder = new TextEncoder();
+
+  constructor(api: Api) {
+    this.#api = api;
+  }
+
+  /** What was typed since the start, or else what the app has kept. */
+  text(group: string, stored: string): string {
+    return this.#texts.get(group) ?? stored;
+  }
+
+  keep(group: string, text: string): void {
+    if ((this.#texts.get(group) ?? null) === text) return;
+    this.#texts.set(group, text);
+    clearTimeout(this.#timers.get(group));
+    this.#timers.set(group, setTimeout(() => this.#save(group), SAVE_AFTER_MS));
+  }
+
+  /** Saves at once what waits to be saved. */
+  flush(): void {
+    for (const group of [...this.#timers.keys()]) this.#save(group);
+  }
+
+  #save(group: string): void {
+    clearTimeout(this.#timers.get(group));
+    this.#timers.delete(group);
+    const text = this.#texts.get(group) ?? "";
+    if (this.#encoder.encode(text).length > DRAFT_BYTES_MAX) return;
+    // What can't be kept is still in the window; the next key tries again.
+    void this.#api.saveDraft(group, text).catch(() => undefined);
+  }
+}
