@@ -5,6 +5,13 @@
 # ist (der Wert), .why (warum) und .action (was jetzt). Die Schlüssel sind in allen
 # Sprachen dieselben; ein Test vergleicht sie.
 
+## Dateien
+
+file-code = sealpost-code.png
+file-picture = Bild
+file-text = Text
+file-backup = Sealpost-Sicherung
+
 ## Benachrichtigungen
 
 notification-something = Es gibt etwas Neues

@@ -4,6 +4,13 @@
 # delivery issue, "this computer". An error has three parts: what happened (the value),
 # .why and .action. Keys are shared by all languages; a test compares them.
 
+## Files
+
+file-code = sealpost-code.png
+file-picture = Picture
+file-text = Text
+file-backup = Sealpost backup
+
 ## Notifications
 
 notification-something = There is something new

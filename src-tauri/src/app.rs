@@ -6,22 +6,27 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use clap::Parser as _;
 use sealpost_engine::clock::SystemClock;
 use sealpost_engine::keys::KeychainStore;
 use sealpost_protocol::{limit, name};
 use sha2::{Digest as _, Sha256};
 use tauri::{AppHandle, Manager as _, RunEvent, WindowEvent};
 
-use crate::catalogue::{Catalogue, Language};
+use crate::catalogue::{CurrentCatalogue, Language};
 use crate::commands;
 use crate::controller::{Controller, Setup};
-use crate::desktop::{Desktop, PRODUCT_NAME};
-use crate::options::{IDENTIFIER, Options};
+use crate::desktop::Desktop;
+use crate::notification::board::Answer;
+use crate::options::{IDENTIFIER, Options, PRODUCT_NAME};
+use crate::start_at_login::LoginEntry;
 use crate::tray::TrayChoice;
-use crate::view::{RelayState, SetRelayRunning};
-use crate::{local_address, log, rendering};
+use crate::view::{Place, RelayState, SetRelayRunning};
+use crate::window_frame::FrameFile;
+use crate::{local_address, log, rendering, tray};
 
 /// Runs the app until it is quit.
 ///
@@ -44,6 +49,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let app = tauri::Builder::default()
         .plugin(single_instance(&instance))
         .plugin(tauri_plugin_clipboard_manager::init())
+        .plugin(tauri_plugin_dialog::init())
         .invoke_handler(commands::handler())
         .setup(move |app| Ok(set_up(app.handle(), &options, data_dir)?))
         .on_window_event(|window, event| handle_window_event(window.app_handle(), event))
@@ -69,21 +75,28 @@ fn instance_id(data_dir: &Path, profile: &str) -> String {
     format!("{IDENTIFIER}.profile{digits}")
 }
 
-/// A second start of the same profile shows the window of the first and ends.
+/// A second start of the same profile hands its arguments over and ends. It may bring an
+/// invitation; everything else about the running app was decided when that one started.
 fn single_instance(id: &str) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     tauri_plugin_single_instance::Builder::new()
         .dbus_id(id)
-        .callback(|app, _arguments, _directory| {
+        .callback(|app, arguments, _directory| {
             if let Some(controller) = app.try_state::<Controller>() {
-                controller.show();
+                match Options::try_parse_from(arguments).map(|options| options.invitation) {
+                    Ok(Some(link)) => controller.open_invitation(&link),
+                    Ok(None) | Err(_) => controller.show(),
+                }
             }
         })
         .build()
 }
 
 fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Result<()> {
-    let catalogue = Arc::new(Catalogue::new(Language::of_system()));
-    let desktop = Arc::new(Desktop::new(app, Arc::clone(&catalogue)));
+    let catalogue = Arc::new(CurrentCatalogue::new(Language::of_system()));
+    let frame_file = FrameFile::new(&data_dir, &options.profile);
+    let login_entry = LoginEntry::of_this_run(options);
+    let desktop = Desktop::new(app, Arc::clone(&catalogue), login_entry, frame_file);
+    let desktop = Arc::new(desktop);
     let handle = tauri::async_runtime::handle();
     let _inside_the_runtime = handle.inner().enter();
     let controller = Controller::new(Setup {
@@ -100,11 +113,14 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
     });
     app.manage(Arc::clone(&desktop));
     app.manage(controller.clone());
-    desktop.open_window(options.hidden)?;
-    let chooser = controller.clone();
-    desktop.add_tray(move |choice| choose(chooser.clone(), choice));
-    let hidden = options.hidden;
+    let hidden = options.hidden && options.invitation.is_none();
+    desktop.open_window(hidden)?;
+    connect(&controller, &desktop);
+    if let Some(link) = &options.invitation {
+        controller.open_invitation(link);
+    }
     tokio::spawn(end_on_signal(controller.clone()));
+    tokio::spawn(restart_if_blank(controller.clone(), Arc::clone(&desktop)));
     tokio::spawn(async move {
         // Without a tray a hidden window could not be found again.
         if !controller.ask_for_tray().await && hidden {
@@ -119,20 +135,64 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
     Ok(())
 }
 
+/// Leads what the person does outside of the window to the controller.
+fn connect(controller: &Controller, desktop: &Arc<Desktop>) {
+    let chooser = controller.clone();
+    desktop.add_tray(move |choice| choose(chooser.clone(), choice));
+    let answered = controller.clone();
+    desktop.add_board(move |answer| match answer {
+        Answer::Chosen(subject) => answered.answer_notification(subject),
+        Answer::Gone(subject) => answered.forget_notification(&subject),
+    });
+    let (asking, desktop) = (controller.clone(), Arc::clone(desktop));
+    let handle = tokio::runtime::Handle::current();
+    // It waits on the bus for as long as the app runs.
+    let watch = std::thread::Builder::new().name("tray-host".to_owned());
+    let _ = watch.spawn(move || {
+        tray::watch_host(|| {
+            let has_tray = handle.block_on(asking.ask_for_tray());
+            if !has_tray && desktop.is_hidden() {
+                desktop.show_minimised();
+            }
+        });
+    });
+}
+
+/// How long the window may take from being shown to its first picture.
+const BLANK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Starts the app once more with the other renderer when its window stays empty.
+async fn restart_if_blank(controller: Controller, desktop: Arc<Desktop>) {
+    if !rendering::has_fallback() {
+        return;
+    }
+    desktop.until_shown().await;
+    tokio::time::sleep(BLANK_PATIENCE).await;
+    if !controller.is_window_alive() {
+        tracing::warn!("the window stays empty: once more with the other renderer");
+        controller.close().await;
+        rendering::restart_with_fallback();
+        controller.quit().await;
+    }
+}
+
 fn choose(controller: Controller, choice: TrayChoice) {
     tauri::async_runtime::spawn(async move {
         match choice {
             TrayChoice::Show => controller.show(),
+            TrayChoice::Pair => controller.lead_to_pairing().await,
+            TrayChoice::Issues => controller.lead_to(Place::Issues, None),
             TrayChoice::Quit => controller.quit().await,
+            TrayChoice::SwitchMute => {
+                // The tick goes back to what is so.
+                let _ = controller.switch_mute().await;
+            }
             TrayChoice::SwitchRelay => {
                 let on = controller.view().await.relay.state != RelayState::On;
                 // What goes wrong is shown with the relay in the window.
-                if controller
-                    .set_relay_running(SetRelayRunning { on })
-                    .await
-                    .is_err()
-                {
-                    controller.show();
+                let switched = controller.set_relay_running(SetRelayRunning { on });
+                if switched.await.is_err() {
+                    controller.lead_to(Place::Relay, None);
                 }
             }
         }
@@ -140,28 +200,44 @@ fn choose(controller: Controller, choice: TrayChoice) {
 }
 
 fn handle_window_event(app: &AppHandle, event: &WindowEvent) {
-    if let WindowEvent::CloseRequested { api, .. } = event {
-        api.prevent_close();
-        let Some(controller) = app.try_state::<Controller>() else {
-            return;
-        };
-        let controller = controller.inner().clone();
-        tauri::async_runtime::spawn(async move { controller.handle_window_closed().await });
+    let (Some(controller), Some(desktop)) = (
+        app.try_state::<Controller>(),
+        app.try_state::<Arc<Desktop>>(),
+    ) else {
+        return;
+    };
+    match event {
+        WindowEvent::CloseRequested { api, .. } => {
+            api.prevent_close();
+            let controller = controller.inner().clone();
+            tauri::async_runtime::spawn(async move { controller.handle_window_closed().await });
+        }
+        WindowEvent::Focused(is_focused) => controller.handle_focus(*is_focused),
+        WindowEvent::Moved(_) | WindowEvent::Resized(_) => desktop.note_frame(),
+        _ => {}
     }
 }
 
 fn handle_run_event(app: &AppHandle, event: RunEvent) {
-    // Without a code it is the system that wants the app to end, and nothing is closed yet.
-    if let RunEvent::ExitRequested {
-        code: None, api, ..
-    } = event
-    {
-        let Some(controller) = app.try_state::<Controller>() else {
-            return;
-        };
-        api.prevent_exit();
-        let controller = controller.inner().clone();
-        tauri::async_runtime::spawn(async move { controller.quit().await });
+    let Some(controller) = app.try_state::<Controller>() else {
+        return;
+    };
+    match event {
+        // Without a code it is the system that wants the app to end, and nothing is closed yet.
+        RunEvent::ExitRequested {
+            code: None, api, ..
+        } => {
+            api.prevent_exit();
+            let controller = controller.inner().clone();
+            tauri::async_runtime::spawn(async move { controller.quit().await });
+        }
+        #[cfg(any(target_os = "macos", target_os = "ios"))]
+        RunEvent::Opened { urls } => {
+            for url in urls {
+                controller.open_invitation(url.as_str());
+            }
+        }
+        _ => {}
     }
 }
 

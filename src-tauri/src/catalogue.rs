@@ -4,6 +4,8 @@
 //! the window uses. A text that a language lacks is taken from English; one that English
 //! lacks is a fault, which a test finds.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use fluent_bundle::concurrent::FluentBundle;
 use fluent_bundle::{FluentArgs, FluentResource};
 use unic_langid::LanguageIdentifier;
@@ -103,6 +105,39 @@ impl Catalogue {
                 Some(text.into_owned())
             })
             .unwrap_or_else(|| key.to_owned())
+    }
+}
+
+/// The texts of the language that is used now, which can be another one later.
+pub struct CurrentCatalogue {
+    catalogue: RwLock<Arc<Catalogue>>,
+}
+
+impl CurrentCatalogue {
+    /// Begins with a language.
+    pub fn new(language: Language) -> Self {
+        Self {
+            catalogue: RwLock::new(Arc::new(Catalogue::new(language))),
+        }
+    }
+
+    /// The texts as they are now.
+    pub fn get(&self) -> Arc<Catalogue> {
+        let catalogue = self.catalogue.read();
+        Arc::clone(&catalogue.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes to a language. Whether it is another one.
+    pub fn set(&self, language: Language) -> bool {
+        let is_new = self.get().language() != language;
+        if is_new {
+            let catalogue = Arc::new(Catalogue::new(language));
+            *self
+                .catalogue
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = catalogue;
+        }
+        is_new
     }
 }
 

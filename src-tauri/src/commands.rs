@@ -4,7 +4,6 @@
 //! Owns the list of them, which the names in the bindings are generated from. A command
 //! takes one object, `args`, and answers with a value of [`crate::view`] or an [`AppError`].
 
-use serde::Deserialize;
 use tauri::State;
 
 use crate::app_error::{AppError, AppErrorCode};
@@ -14,26 +13,23 @@ use crate::view::*;
 /// What a command answers.
 type Answer<T> = Result<T, AppError>;
 
-/// The arguments of a command that needs none: an empty object.
-#[derive(Deserialize)]
-struct Nothing {}
-
 /// Makes the commands, the list of their names and the handler from the same words.
 macro_rules! commands {
     (
         forwarded: { $($name:ident($args:ty) -> $answer:ty,)* }
         pending: { $($pending:ident($pending_args:ty) -> $pending_answer:ty,)* }
         at_once: { $($at_once:ident($at_once_args:ty) -> $at_once_answer:ty,)* }
+        without_arguments: { $($bare:ident -> $bare_answer:ty,)* }
         written_out: { $($own:ident,)* }
     ) => {
         /// The names of all commands.
         pub const NAMES: &[&str] = &[
-            $(stringify!($name),)* $(stringify!($at_once),)* $(stringify!($pending),)* $(stringify!($own),)*
+            $(stringify!($name),)* $(stringify!($at_once),)* $(stringify!($pending),)* $(stringify!($bare),)* $(stringify!($own),)*
         ];
 
         /// Hands what the window asks for to the command of that name.
         pub fn handler() -> impl Fn(tauri::ipc::Invoke) -> bool + Send + Sync + 'static {
-            tauri::generate_handler![$($name,)* $($at_once,)* $($pending,)* $($own,)*]
+            tauri::generate_handler![$($name,)* $($at_once,)* $($pending,)* $($bare,)* $($own,)*]
         }
 
         $(
@@ -55,6 +51,13 @@ macro_rules! commands {
 
         $(
             #[tauri::command]
+            async fn $bare(app: State<'_, Controller>) -> Answer<$bare_answer> {
+                app.$bare().await
+            }
+        )*
+
+        $(
+            #[tauri::command]
             async fn $pending(_app: State<'_, Controller>, args: $pending_args) -> Answer<$pending_answer> {
                 let _ = args;
                 Err(AppErrorCode::NotAvailable.into())
@@ -68,62 +71,64 @@ commands! {
         accept_request(JoinRequestIn) -> (),
         cancel_join(InGroup) -> (),
         cancel_pairing(InGroup) -> (),
+        change_passphrase(ChangePassphrase) -> (),
         choose_passphrase(Passphrase) -> (),
         copy_text(CopyText) -> (),
+        delete_group_history(InGroup) -> (),
+        delivery_issues(ReadIssues) -> IssuePage,
+        destroy_group(InGroup) -> (),
+        dismiss_issue(IssueIn) -> (),
         dismiss_request(JoinRequestIn) -> (),
+        forget_group(InGroup) -> (),
         join_group(JoinGroup) -> OpenedGroup,
+        leave_group(InGroup) -> (),
         mark_read(MarkRead) -> (),
+        membership_history(ReadHistory) -> HistoryPage,
+        message_text(MessageIn) -> MessageText,
         messages(ReadMessages) -> MessagePage,
+        mute(Mute) -> (),
+        open_link(OpenLink) -> (),
         read_invitation_image(ReadInvitationImage) -> InvitationText,
+        remove_member(MemberIn) -> (),
+        remove_passphrase(Passphrase) -> (),
+        rename_group(RenameGroup) -> (),
+        save_qr_image(InGroup) -> SavedFile,
         send_message(SendMessage) -> SentMessage,
+        set_group_relay(SetGroupRelay) -> (),
+        set_relay_ports(SetRelayPorts) -> (),
         set_relay_running(SetRelayRunning) -> (),
+        set_settings(SetSettings) -> (),
         start_group(StartGroup) -> OpenedGroup,
         start_pairing(InGroup) -> (),
         unlock(Passphrase) -> (),
         words_different(InGroup) -> (),
         words_same(InGroup) -> (),
-        leave_group(InGroup) -> (),
-        membership_history(ReadHistory) -> HistoryPage,
-        forget_group(InGroup) -> (),
-        destroy_group(InGroup) -> (),
-        remove_member(MemberIn) -> (),
     }
     pending: {
-        arrived(Arrived) -> (),
         backup(Passphrase) -> SavedFile,
-        change_passphrase(ChangePassphrase) -> (),
-        delete_group_history(InGroup) -> (),
         delete_message(MessageIn) -> (),
-        delivery_issues(ReadIssues) -> IssuePage,
-        dismiss_issue(IssueIn) -> (),
-        lock(Nothing) -> (),
-        message_text(MessageIn) -> MessageText,
-        mute(Mute) -> (),
-        open_link(OpenLink) -> (),
-        ready(Nothing) -> (),
-        relay_code(RelayOf) -> RelayCode,
-        remove_passphrase(Passphrase) -> (),
-        rename_group(RenameGroup) -> (),
         restore(Passphrase) -> (),
         retry_message(RetryMessage) -> (),
         save_draft(SaveDraft) -> (),
-        save_qr_image(InGroup) -> SavedFile,
-        save_support_bundle(Nothing) -> SavedFile,
         search(Search) -> SearchPage,
-        set_group_relay(SetGroupRelay) -> (),
-        set_relay_ports(SetRelayPorts) -> (),
-        set_settings(SetSettings) -> (),
-        showing(Showing) -> (),
-        support_bundle(Nothing) -> SupportBundle,
         test_relay(TestRelay) -> RelayTestStarted,
     }
     at_once: {
+        arrived(Arrived) -> (),
         compare_code(MemberIn) -> CompareCode,
         read_invitation(ReadInvitation) -> InvitationPreview,
+        relay_code(RelayOf) -> RelayCode,
+        showing(Showing) -> (),
+    }
+    without_arguments: {
+        lock -> (),
+        save_support_bundle -> SavedFile,
+        support_bundle -> SupportBundle,
+        try_keychain_again -> (),
     }
     written_out: {
         quit,
-        try_keychain_again,
+        ready,
         view,
     }
 }
@@ -135,8 +140,8 @@ async fn quit(app: State<'_, Controller>) -> Answer<()> {
 }
 
 #[tauri::command]
-async fn try_keychain_again(app: State<'_, Controller>) -> Answer<()> {
-    app.try_keychain_again().await
+async fn ready(app: State<'_, Controller>) -> Answer<()> {
+    app.ready()
 }
 
 #[tauri::command]

@@ -13,17 +13,24 @@
 //!   to the screen that says so;
 //! - nothing is said to be so before the engine has committed it.
 
+mod attention;
 mod emission;
 mod failure;
 mod group;
+mod group_end;
+mod group_relay;
+mod issues;
 mod keys;
+mod links;
 mod membership;
 mod messages;
 mod pairing;
+mod passphrase;
 mod preferences;
 mod relay;
 mod snapshot;
 mod start;
+mod support;
 #[cfg(test)]
 mod tests;
 mod upkeep;
@@ -39,11 +46,13 @@ use sealpost_engine::profile::Profile;
 use tokio::sync::Notify;
 
 use crate::app_error::{AppError, AppErrorCode};
-use crate::catalogue::Catalogue;
+use crate::catalogue::CurrentCatalogue;
+use crate::notification::Notifications;
 use crate::settings::Settings as _;
 use crate::view::{AppView, CopyText, KeychainTrouble};
-use crate::window::{TrayStatus, Window};
+use crate::window::{Closing, TrayStatus, Window};
 
+use attention::Destinations;
 use emission::ChangedRows;
 use group::Group;
 use relay::RelaySlot;
@@ -73,7 +82,7 @@ pub struct Setup {
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The words for what Rust itself puts on the screen.
-    pub catalogue: Arc<Catalogue>,
+    pub catalogue: Arc<CurrentCatalogue>,
     /// What the controller does to the screen.
     pub window: Arc<dyn Window>,
 }
@@ -89,6 +98,8 @@ struct Shared {
     state: Mutex<State>,
     /// Wakes the task that tells the window.
     changed: Notify,
+    /// Wakes the task that shows notifications.
+    rang: Notify,
     /// Held by what opens, closes or replaces something.
     lifecycle: tokio::sync::Mutex<()>,
 }
@@ -106,6 +117,14 @@ struct State {
     failure: Option<AppError>,
     has_tray: bool,
     changed_rows: BTreeMap<String, ChangedRows>,
+    notifications: Notifications,
+    destinations: Destinations,
+    /// The group whose newest messages the window shows.
+    shown_group: Option<String>,
+    /// Whether the window has the keyboard.
+    is_focused: bool,
+    /// Whether the window has shown its first picture.
+    is_window_alive: bool,
 }
 
 /// How far the app has come.
@@ -134,8 +153,10 @@ impl Controller {
             setup,
             state: Mutex::new(State::default()),
             changed: Notify::new(),
+            rang: Notify::new(),
             lifecycle: tokio::sync::Mutex::new(()),
         });
+        tokio::spawn(attention::run(Arc::downgrade(&shared)));
         tokio::spawn(emission::run(Arc::downgrade(&shared)));
         tokio::spawn(upkeep::run(Arc::downgrade(&shared)));
         Self { shared }
@@ -162,21 +183,22 @@ impl Controller {
     pub async fn handle_window_closed(&self) {
         if self.ask_for_tray().await {
             self.window().hide();
-            self.tell_hidden().await;
+            self.tell_closed(Closing::Hidden).await;
         } else {
+            self.tell_closed(Closing::Ended).await;
             self.quit().await;
         }
     }
 
-    async fn tell_hidden(&self) {
+    async fn tell_closed(&self, what: Closing) {
         let Some(profile) = self.state().profile.clone() else {
             return;
         };
         let window = Arc::clone(&self.shared.setup.window);
         // A notice that can't be shown is not worth more than trying.
         let _ = blocking(move || {
-            if profile.hiding_is_news() {
-                window.tell_hidden();
+            if profile.closing_is_news(what) {
+                window.tell_closed(what);
             }
         })
         .await;
@@ -201,16 +223,37 @@ impl Controller {
         blocking(move || window.copy_text(&args.text)).await?
     }
 
+    /// Handles that the window has shown its first picture.
+    ///
+    /// # Errors
+    ///
+    /// None; a command like the others.
+    pub fn ready(&self) -> Result<(), AppError> {
+        self.state().is_window_alive = true;
+        Ok(())
+    }
+
+    /// Whether the window has shown its first picture.
+    pub fn is_window_alive(&self) -> bool {
+        self.state().is_window_alive
+    }
+
     /// Closes everything, so that all of it is on disk, and ends the program.
     pub async fn quit(&self) {
+        self.close().await;
+        self.window().exit();
+    }
+
+    /// Closes everything, so that all of it is on disk.
+    pub async fn close(&self) {
         // Somebody may be asked for the keychain's password just now; nothing is open then.
         let lifecycle = self.shared.lifecycle.lock();
         let _lifecycle = tokio::time::timeout(QUIT_PATIENCE, lifecycle).await;
+        self.withdraw_notifications();
         self.state().stage = Stage::Closed;
         self.close_groups().await;
         self.stop_relay().await;
         self.state().profile = None;
-        self.window().exit();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

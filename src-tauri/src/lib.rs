@@ -13,13 +13,16 @@ pub mod controller;
 pub mod desktop;
 pub mod local_address;
 pub mod log;
+pub mod notification;
 pub mod options;
 pub mod qr_code;
 pub mod rendering;
 pub mod settings;
+pub mod start_at_login;
 pub mod tray;
 pub mod view;
 pub mod window;
+pub mod window_frame;
 
 #[cfg(test)]
 mod bindings;

@@ -12,6 +12,9 @@ use tracing::Level;
 /// The name of the app's folder, the same as `identifier` in tauri.conf.json.
 pub const IDENTIFIER: &str = "app.sealpost.desktop";
 
+/// The product's name, which is the same in all languages.
+pub const PRODUCT_NAME: &str = "Sealpost";
+
 /// The profile that is opened when none is named.
 pub const DEFAULT_PROFILE: &str = "default";
 
@@ -35,6 +38,10 @@ pub struct Options {
     /// if it is an address of this computer itself, such as 127.0.0.1
     #[arg(long, value_name = "HOST", env = "SEALPOST_RELAY_HOST")]
     pub relay_host: Option<String>,
+
+    /// An invitation: opens the form that joins a group with it
+    #[arg(value_name = "INVITATION")]
+    pub invitation: Option<String>,
 
     /// How much is written to the error output; never anything that identifies somebody
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = LogLevel::Warn)]

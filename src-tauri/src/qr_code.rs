@@ -45,6 +45,36 @@ pub fn draw(text: &str) -> Option<String> {
     Some(svg)
 }
 
+/// How many pixels a module has in a picture that is saved.
+const MODULE_PIXELS: usize = 8;
+
+/// Draws a text as a QR code in a PNG file.
+///
+/// Nothing when the text is too long for any code.
+pub fn png(text: &str) -> Option<Vec<u8>> {
+    let code = QrCode::with_error_correction_level(text, EcLevel::M).ok()?;
+    let width = code.width();
+    let side = width.saturating_add(QUIET_ZONE_MODULES.saturating_mul(2));
+    let pixels = u32::try_from(side.saturating_mul(MODULE_PIXELS)).ok()?;
+    let colours = code.to_colors();
+    let module = |pixel: u32| {
+        let at = usize::try_from(pixel).ok()?.checked_div(MODULE_PIXELS)?;
+        at.checked_sub(QUIET_ZONE_MODULES).filter(|at| *at < width)
+    };
+    let picture = GrayImage::from_fn(pixels, pixels, |x, y| {
+        let place = module(x).zip(module(y));
+        let is_dark = place.is_some_and(|(x, y)| {
+            colours.get(y.saturating_mul(width).saturating_add(x)) == Some(&Color::Dark)
+        });
+        image::Luma([if is_dark { 0 } else { 255 }])
+    });
+    let mut file = Cursor::new(Vec::new());
+    picture
+        .write_to(&mut file, image::ImageFormat::Png)
+        .ok()
+        .map(|()| file.into_inner())
+}
+
 /// Draws the dark runs of one row of modules.
 fn draw_row(svg: &mut String, row: &[Color], y: usize) {
     let mut x = 0_usize;

@@ -1,26 +1,52 @@
 //! The one setting of the web view that has to be made before it starts.
 //!
-//! WebKitGTK shows an empty window with NVIDIA's driver unless its DMA-BUF renderer is off.
-//! The variable has to be in the environment before the first GTK call, and a program may
-//! not change its own environment safely, so it starts itself anew with the variable set.
-//! A value that the person chose is respected, whatever it is.
+//! WebKitGTK shows an empty window with some drivers unless its DMA-BUF renderer is off: with
+//! NVIDIA's that is known beforehand, with others it shows when the window stays empty. The
+//! variable has to be in the environment before the first GTK call, and a program may not
+//! change its own environment safely, so it starts itself anew with the variable set. A value
+//! that the person chose is respected, whatever it is, and so there is one restart at most.
 
-/// Starts the program anew with the variable set, where that is needed.
+/// The variable that switches the renderer off.
+#[cfg(target_os = "linux")]
+const VARIABLE: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
+
+/// Starts the program anew with the variable set, where the driver is known to need it.
 #[cfg(target_os = "linux")]
 pub fn prepare() {
-    use std::os::unix::process::CommandExt as _;
-    use std::path::Path;
-    use std::process::Command;
-
-    const VARIABLE: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
     const NVIDIA_DRIVER: &str = "/sys/module/nvidia";
 
-    if std::env::var_os(VARIABLE).is_some() || !Path::new(NVIDIA_DRIVER).exists() {
-        return;
+    let is_nvidia = std::path::Path::new(NVIDIA_DRIVER).exists();
+    if needs_fallback(is_nvidia, std::env::var_os(VARIABLE).is_some()) {
+        restart_with_fallback();
     }
+}
+
+/// Whether there is another renderer to try.
+#[cfg(target_os = "linux")]
+pub fn has_fallback() -> bool {
+    // A window that WebDriver drives is not to be taken away from it.
+    let is_driven = std::env::var_os("TAURI_WEBVIEW_AUTOMATION").is_some();
+    needs_fallback(!is_driven, std::env::var_os(VARIABLE).is_some())
+}
+
+#[cfg(target_os = "linux")]
+fn needs_fallback(is_wanted: bool, is_chosen: bool) -> bool {
+    is_wanted && !is_chosen
+}
+
+/// Starts the program anew with the other renderer. Comes back only when it can't be started;
+/// then it goes on as it is.
+#[cfg(target_os = "linux")]
+pub fn restart_with_fallback() {
+    use std::os::unix::process::CommandExt as _;
+
     if let Ok(program) = std::env::current_exe() {
-        // Comes back only when the program can't be started; then it goes on as it is.
-        let error = Command::new(program)
+        let mut command = std::process::Command::new(program);
+        // The name that it was started by is what an entry for the login is written with.
+        if let Some(name) = std::env::args_os().next() {
+            command.arg0(name);
+        }
+        let error = command
             .args(std::env::args_os().skip(1))
             .env(VARIABLE, "1")
             .exec();
@@ -31,3 +57,25 @@ pub fn prepare() {
 /// Nothing to do on this system.
 #[cfg(not(target_os = "linux"))]
 pub fn prepare() {}
+
+/// Nothing to do on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn has_fallback() -> bool {
+    false
+}
+
+/// Nothing to do on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn restart_with_fallback() {}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_the_person_chose_is_respected() {
+        assert!(needs_fallback(true, false));
+        assert!(!needs_fallback(true, true));
+        assert!(!needs_fallback(false, false));
+    }
+}

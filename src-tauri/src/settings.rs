@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::view::{AutoLock, LanguageChoice, NotificationPrivacy, StatusReason, Theme};
+use crate::window::Closing;
 
 /// The key of [`RelaySettings`].
 const RELAY: &str = "relay";
@@ -75,6 +76,9 @@ impl Default for Preferences {
 /// The key of whether the person knows that closing the window only hides it.
 const HIDING_TOLD: &str = "hidingTold";
 
+/// The key of whether the person knows that closing the window ends the app without a tray.
+const ENDING_TOLD: &str = "endingTold";
+
 /// The key of what ended each group that this device is in no more.
 const ENDED_GROUPS: &str = "endedGroups";
 
@@ -104,9 +108,9 @@ pub trait Settings {
     /// The profile can't be written.
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError>;
 
-    /// Keeps that the person was told that closing the window only hides it. Whether this is
-    /// the first time; never when it can't be kept, because then it would be told for ever.
-    fn hiding_is_news(&self) -> bool;
+    /// Keeps that the person was told what closing the window did. Whether this is the first
+    /// time; never when it can't be kept, because then it would be told for ever.
+    fn closing_is_news(&self, what: Closing) -> bool;
 
     /// What ended a group for this device; nothing while it hasn't ended.
     fn group_end(&self, namespace: &str) -> Option<StatusReason>;
@@ -154,9 +158,13 @@ impl Settings for Profile {
         write(self, RELAY, &relay)
     }
 
-    fn hiding_is_news(&self) -> bool {
-        let told: bool = read(self, HIDING_TOLD).unwrap_or_default();
-        !told && write(self, HIDING_TOLD, &true).is_ok()
+    fn closing_is_news(&self, what: Closing) -> bool {
+        let key = match what {
+            Closing::Hidden => HIDING_TOLD,
+            Closing::Ended => ENDING_TOLD,
+        };
+        let told: bool = read(self, key).unwrap_or_default();
+        !told && write(self, key, &true).is_ok()
     }
 
     fn group_end(&self, namespace: &str) -> Option<StatusReason> {

@@ -7,24 +7,23 @@
 //! Building the icon needs a system library that may be missing, and the crate below panics
 //! then. That panic ends here, and the app goes on without a tray.
 
+mod icon;
+
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use fluent_bundle::FluentArgs;
-use tauri::image::Image;
-use tauri::menu::{CheckMenuItem, Menu, MenuEvent, MenuItem, PredefinedMenuItem};
+use tauri::menu::{CheckMenuItem, IsMenuItem, Menu, MenuEvent, MenuItem, PredefinedMenuItem};
 use tauri::tray::{TrayIcon, TrayIconBuilder};
-use tauri::{AppHandle, Wry, include_image};
+use tauri::{AppHandle, Wry};
 
 use crate::catalogue::Catalogue;
-use crate::desktop::PRODUCT_NAME;
+use crate::options::PRODUCT_NAME;
 use crate::window::{TrayStatus, TrayView};
 
+use icon::{IconState, Mark};
+
 const ICON_ID: &str = "main";
-const STATUS_ID: &str = "status";
-const SHOW_ID: &str = "show";
-const RELAY_ID: &str = "relay";
-const QUIT_ID: &str = "quit";
 
 /// What a person chose in the menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,33 +32,55 @@ pub enum TrayChoice {
     Show,
     /// Switch the relay on this computer.
     SwitchRelay,
+    /// Show the pairing code of a group.
+    Pair,
+    /// Show the delivery issues.
+    Issues,
+    /// Show no notifications, or show them again.
+    SwitchMute,
     /// End the program.
     Quit,
 }
 
 impl TrayChoice {
-    fn of(event: &MenuEvent) -> Option<Self> {
-        match event.id().as_ref() {
-            SHOW_ID => Some(Self::Show),
-            RELAY_ID => Some(Self::SwitchRelay),
-            QUIT_ID => Some(Self::Quit),
-            _ => None,
+    const ALL: [Self; 6] = [
+        Self::Show,
+        Self::SwitchRelay,
+        Self::Pair,
+        Self::Issues,
+        Self::SwitchMute,
+        Self::Quit,
+    ];
+
+    /// The key of its words, which is its name in the menu too.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::Show => "tray-show",
+            Self::SwitchRelay => "tray-relay",
+            Self::Pair => "tray-pair",
+            Self::Issues => "tray-issues",
+            Self::SwitchMute => "tray-mute",
+            Self::Quit => "tray-quit",
         }
     }
+
+    fn of(event: &MenuEvent) -> Option<Self> {
+        let key = event.id().as_ref();
+        Self::ALL.into_iter().find(|choice| choice.key() == key)
+    }
 }
-
-/// The icon while the relay on this computer is off.
-const PLAIN_ICON: Image<'_> = include_image!("icons/tray.png");
-
-/// The icon while it is on.
-const RELAY_ICON: Image<'_> = include_image!("icons/tray-relay-on.png");
 
 /// The icon and the parts of its menu that change.
 pub struct Tray {
     icon: TrayIcon<Wry>,
-    shows_relay: AtomicBool,
+    shown: Mutex<IconState>,
     status: MenuItem<Wry>,
+    show: MenuItem<Wry>,
     relay: CheckMenuItem<Wry>,
+    pair: MenuItem<Wry>,
+    issues: MenuItem<Wry>,
+    mute: CheckMenuItem<Wry>,
+    quit: MenuItem<Wry>,
 }
 
 impl Tray {
@@ -88,24 +109,37 @@ impl Tray {
         catalogue: &Catalogue,
         on_choice: impl Fn(TrayChoice) + Send + Sync + 'static,
     ) -> tauri::Result<Self> {
-        let no_key = None::<&str>;
         let starting = status_text(catalogue, TrayStatus::Starting);
-        let status = MenuItem::with_id(app, STATUS_ID, starting, false, no_key)?;
-        let show = MenuItem::with_id(app, SHOW_ID, catalogue.text("tray-show"), true, no_key)?;
-        let relay_text = catalogue.text("tray-relay");
-        let relay = CheckMenuItem::with_id(app, RELAY_ID, relay_text, false, false, no_key)?;
-        let quit = MenuItem::with_id(app, QUIT_ID, catalogue.text("tray-quit"), true, no_key)?;
+        let status = MenuItem::with_id(app, "status", starting, false, None::<&str>)?;
+        let item = |choice: TrayChoice, enabled: bool| {
+            let text = catalogue.text(choice.key());
+            MenuItem::with_id(app, choice.key(), text, enabled, None::<&str>)
+        };
+        let check = |choice: TrayChoice| {
+            let text = catalogue.text(choice.key());
+            CheckMenuItem::with_id(app, choice.key(), text, false, false, None::<&str>)
+        };
+        let (show, quit) = (item(TrayChoice::Show, true)?, item(TrayChoice::Quit, true)?);
+        let (relay, mute) = (
+            check(TrayChoice::SwitchRelay)?,
+            check(TrayChoice::SwitchMute)?,
+        );
+        let pair = item(TrayChoice::Pair, false)?;
+        let issues = MenuItem::with_id(
+            app,
+            TrayChoice::Issues.key(),
+            issues_text(catalogue, 0),
+            false,
+            None::<&str>,
+        )?;
         let line = || PredefinedMenuItem::separator(app);
-        let items = [
-            &status as &dyn tauri::menu::IsMenuItem<Wry>,
-            &show,
-            &line()?,
-            &relay,
+        let (first, second) = (line()?, line()?);
+        let items: [&dyn IsMenuItem<Wry>; 9] = [
+            &status, &show, &first, &relay, &pair, &issues, &mute, &second, &quit,
         ];
         let menu = Menu::with_items(app, &items)?;
-        menu.append_items(&[&line()?, &quit])?;
         let builder = TrayIconBuilder::with_id(ICON_ID)
-            .icon(PLAIN_ICON)
+            .icon(IconState::default().draw())
             .menu(&menu)
             .tooltip(PRODUCT_NAME)
             .show_menu_on_left_click(true)
@@ -116,36 +150,88 @@ impl Tray {
             });
         Ok(Self {
             icon: builder.build(app)?,
-            shows_relay: AtomicBool::new(false),
+            shown: Mutex::default(),
             status,
+            show,
             relay,
+            pair,
+            issues,
+            mute,
+            quit,
         })
     }
 
     /// Brings the menu up to date. To be called on the main thread.
     pub fn update(&self, view: TrayView, catalogue: &Catalogue) {
-        let text = status_text(catalogue, view.status);
-        // A menu that can't be changed is one that is going away. What it shows is compared,
-        // because a click has moved the tick already, whatever came of it.
-        if self.status.text().ok().as_ref() != Some(&text) {
-            let _ = self.icon.set_tooltip(Some(&text));
-            let _ = self.status.set_text(text);
+        let status = status_text(catalogue, view.status);
+        if set_text(&self.status, status.clone()) {
+            let _ = self.icon.set_tooltip(Some(status));
         }
-        if self.relay.is_checked().ok() != Some(view.relay_on) {
-            let _ = self.relay.set_checked(view.relay_on);
+        for (item, choice) in [
+            (&self.show, TrayChoice::Show),
+            (&self.pair, TrayChoice::Pair),
+            (&self.quit, TrayChoice::Quit),
+        ] {
+            set_text(item, catalogue.text(choice.key()));
         }
-        if self.relay.is_enabled().ok() != Some(view.relay_ready) {
-            let _ = self.relay.set_enabled(view.relay_ready);
-        }
-        if self.shows_relay.swap(view.relay_on, Ordering::Relaxed) != view.relay_on {
-            let icon = if view.relay_on {
-                RELAY_ICON
-            } else {
-                PLAIN_ICON
-            };
-            let _ = self.icon.set_icon(Some(icon));
+        set_text(&self.issues, issues_text(catalogue, view.issues));
+        set_enabled(&self.pair, view.may_pair);
+        set_enabled(&self.issues, view.relay_ready);
+        let relay = catalogue.text(TrayChoice::SwitchRelay.key());
+        set_check(&self.relay, relay, view.relay_on, view.relay_ready);
+        let mute = catalogue.text(TrayChoice::SwitchMute.key());
+        set_check(&self.mute, mute, view.muted, view.relay_ready);
+        self.set_icon(IconState {
+            relay_on: view.relay_on,
+            mark: match (view.issues, view.unread) {
+                (0, 0) => Mark::None,
+                (0, _) => Mark::Unread,
+                _ => Mark::Issue,
+            },
+        });
+    }
+
+    fn set_icon(&self, state: IconState) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut *shown, state) != state {
+            let _ = self.icon.set_icon(Some(state.draw()));
         }
     }
+}
+
+// A menu that can't be changed is one that is going away. What it shows is compared, because
+// a click has moved the tick already, whatever came of it.
+
+fn set_text(item: &MenuItem<Wry>, text: String) -> bool {
+    let is_new = item.text().ok().as_ref() != Some(&text);
+    if is_new {
+        let _ = item.set_text(text);
+    }
+    is_new
+}
+
+fn set_enabled(item: &MenuItem<Wry>, enabled: bool) {
+    if item.is_enabled().ok() != Some(enabled) {
+        let _ = item.set_enabled(enabled);
+    }
+}
+
+fn set_check(item: &CheckMenuItem<Wry>, text: String, checked: bool, enabled: bool) {
+    if item.text().ok().as_ref() != Some(&text) {
+        let _ = item.set_text(text);
+    }
+    if item.is_checked().ok() != Some(checked) {
+        let _ = item.set_checked(checked);
+    }
+    if item.is_enabled().ok() != Some(enabled) {
+        let _ = item.set_enabled(enabled);
+    }
+}
+
+fn issues_text(catalogue: &Catalogue, issues: u64) -> String {
+    let mut arguments = FluentArgs::new();
+    arguments.set("count", issues);
+    catalogue.text_with(TrayChoice::Issues.key(), &arguments)
 }
 
 fn status_text(catalogue: &Catalogue, status: TrayStatus) -> String {
@@ -164,13 +250,16 @@ fn status_text(catalogue: &Catalogue, status: TrayStatus) -> String {
     catalogue.text_with(key, &arguments)
 }
 
+/// The name on the session bus of what shows tray icons.
+#[cfg(target_os = "linux")]
+const WATCHER: &str = "org.kde.StatusNotifierWatcher";
+
 /// Whether something on this computer shows tray icons now.
 ///
 /// On Linux that is the owner of a name on the session bus, which comes and goes with the
 /// desktop's panel. The call blocks for as long as the bus takes to answer.
 #[cfg(target_os = "linux")]
 pub fn host_is_present() -> bool {
-    const WATCHER: &str = "org.kde.StatusNotifierWatcher";
     let ask = || -> zbus::Result<bool> {
         let bus = zbus::blocking::Connection::session()?;
         let bus = zbus::blocking::fdo::DBusProxy::new(&bus)?;
@@ -179,11 +268,32 @@ pub fn host_is_present() -> bool {
     ask().unwrap_or(false)
 }
 
+/// Calls back whenever what shows tray icons comes or goes. Returns when the bus ends; the
+/// icon itself is registered anew by the library that made it.
+#[cfg(target_os = "linux")]
+pub fn watch_host(on_change: impl Fn()) {
+    let watch = || -> zbus::Result<()> {
+        let bus = zbus::blocking::Connection::session()?;
+        let bus = zbus::blocking::fdo::DBusProxy::new(&bus)?;
+        for _ in bus.receive_name_owner_changed_with_args(&[(0, WATCHER)])? {
+            on_change();
+        }
+        Ok(())
+    };
+    if watch().is_err() {
+        tracing::debug!("there is no session bus to watch for a tray on");
+    }
+}
+
 /// Whether something on this computer shows tray icons now: these systems always do.
 #[cfg(not(target_os = "linux"))]
 pub fn host_is_present() -> bool {
     true
 }
+
+/// Nothing comes or goes on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn watch_host(_on_change: impl Fn()) {}
 
 #[cfg(test)]
 mod tests {
@@ -205,10 +315,14 @@ mod tests {
         ];
         for language in [Language::English, Language::German] {
             let catalogue = Catalogue::new(language);
-            assert_ne!(catalogue.attribute("tray-hidden", "about"), "tray-hidden");
-            for key in ["tray-hidden", "tray-show", "tray-relay", "tray-quit"] {
+            for key in ["tray-hidden", "tray-ended"] {
                 assert_ne!(catalogue.text(key), key);
+                assert_ne!(catalogue.attribute(key, "about"), key);
             }
+            for choice in TrayChoice::ALL {
+                assert_ne!(catalogue.text(choice.key()), choice.key());
+            }
+            assert!(issues_text(&catalogue, 7).contains('7'));
             for state in states {
                 let text = status_text(&catalogue, state);
                 assert!(!text.starts_with("tray-"), "{text}");

@@ -226,6 +226,8 @@ pub enum StatusReason {
     Left,
     /// Another member removed it.
     Removed,
+    /// Whoever let it in had been removed by then.
+    AdmissionVoid,
     /// A member destroyed the group.
     Destroyed,
     /// Its stored state was of a version that can't be read any more.

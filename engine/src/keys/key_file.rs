@@ -68,18 +68,7 @@ impl PassphraseFileStore {
     /// [`KeyStoreError::AlreadyThere`] when `path` exists, [`KeyStoreError::Io`] when it
     /// can't be written.
     pub fn create(path: &Path, passphrase: &str) -> Result<Self, KeyStoreError> {
-        let mut salt = [0; 16];
-        OsRng.fill_bytes(&mut salt);
-        let key = derive(passphrase, COST, &salt)?;
-        ItemFile::create(
-            path,
-            Protection::Passphrase {
-                cost: COST,
-                salt,
-                key,
-            },
-        )
-        .map(Self::from)
+        ItemFile::create(path, Protection::new(passphrase)?).map(Self::from)
     }
 
     /// Opens a key file. Takes about a second and 64 MiB.
@@ -90,6 +79,23 @@ impl PassphraseFileStore {
     /// [`KeyStoreError::TooNew`], or [`KeyStoreError::Io`].
     pub fn open(path: &Path, passphrase: &str) -> Result<Self, KeyStoreError> {
         ItemFile::open(path, Some(passphrase)).map(Self::from)
+    }
+
+    /// Protects the file with another passphrase from now on; the old one opens it no more.
+    /// Takes about a second and 64 MiB.
+    ///
+    /// # Errors
+    ///
+    /// [`KeyStoreError::Io`] when it can't be written; then the old one still opens it.
+    pub fn change_passphrase(&self, passphrase: &str) -> Result<(), KeyStoreError> {
+        let protection = Protection::new(passphrase)?;
+        let mut file = lock(&self.file);
+        let before = std::mem::replace(&mut file.protection, protection);
+        let written = file.write(&file.items);
+        if written.is_err() {
+            file.protection = before;
+        }
+        written
     }
 }
 
@@ -267,6 +273,19 @@ enum Protection {
         salt: [u8; 16],
         key: Zeroizing<[u8; 32]>,
     },
+}
+
+impl Protection {
+    /// The protection of a file that is written today.
+    fn new(passphrase: &str) -> Result<Self, KeyStoreError> {
+        let mut salt = [0; 16];
+        OsRng.fill_bytes(&mut salt);
+        Ok(Self::Passphrase {
+            cost: COST,
+            salt,
+            key: derive(passphrase, COST, &salt)?,
+        })
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -447,6 +466,41 @@ mod tests {
         assert_eq!(store.load(&name("a")).unwrap(), Some(item("canary-one")));
         assert_eq!(store.load(&name("b")).unwrap(), Some(item("three")));
         assert_eq!(store.load(&name("c")).unwrap(), None);
+    }
+
+    #[test]
+    fn a_changed_passphrase_is_the_only_one_that_opens_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        let store = PassphraseFileStore::create(&path, "the old one").unwrap();
+        store.save(&name("a"), &item("one")).unwrap();
+        store.change_passphrase("the new one").unwrap();
+        // What the open store writes afterwards is under the new one too.
+        store.save(&name("b"), &item("two")).unwrap();
+        drop(store);
+        let old = PassphraseFileStore::open(&path, "the old one").err();
+        assert_eq!(old, Some(KeyStoreError::WrongPassphrase));
+        let store = PassphraseFileStore::open(&path, "the new one").unwrap();
+        assert_eq!(store.load(&name("a")).unwrap(), Some(item("one")));
+        assert_eq!(store.load(&name("b")).unwrap(), Some(item("two")));
+    }
+
+    #[test]
+    fn a_passphrase_that_can_not_be_written_changes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        let store = PassphraseFileStore::create(&path, "the old one").unwrap();
+        let aside = directory.path().join("aside");
+        fs::rename(&path, &aside).unwrap();
+        fs::create_dir(&path).unwrap();
+        fs::write(path.join("in the way"), "").unwrap();
+        assert!(store.change_passphrase("the new one").is_err());
+        fs::remove_dir_all(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+        store.save(&name("a"), &item("one")).unwrap();
+        drop(store);
+        let store = PassphraseFileStore::open(&path, "the old one").unwrap();
+        assert_eq!(store.load(&name("a")).unwrap(), Some(item("one")));
     }
 
     #[test]

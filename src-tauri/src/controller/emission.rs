@@ -27,6 +27,8 @@ const CHANGED_IDS_MAX: usize = 256;
 #[derive(Default)]
 pub(super) struct ChangedRows {
     from: Option<u64>,
+    /// The first row that is new, and not only changed.
+    stored_from: Option<u64>,
     /// Rows whose position has to be looked up.
     ids: BTreeSet<MessageId>,
 }
@@ -70,6 +72,12 @@ impl Controller {
                 Self { shared }.handle_event(&name, event);
             }
         });
+        let (app, name) = (self.downgrade(), group.to_owned());
+        let _ = engine.on_delivery_issue(move |issue| {
+            if let Some(shared) = app.upgrade() {
+                Self { shared }.handle_issue(&name, &issue);
+            }
+        });
         // The engine itself writes the history, in one transaction with the dedup record.
         // There is nothing to do here, but without a handler it would not receive.
         let handler = engine.on_message(|_| Box::pin(async { Ok(()) }));
@@ -82,6 +90,8 @@ impl Controller {
             Event::MessageStored { position } => {
                 let rows = state.changed_rows.entry(group.to_owned()).or_default();
                 rows.add_position(position);
+                let first = rows.stored_from.map_or(position, |from| from.min(position));
+                rows.stored_from = Some(first);
             }
             Event::MessageChanged { id } => {
                 state
@@ -97,14 +107,18 @@ impl Controller {
                 drop(state);
                 return self.note_status_reason(group, reason.into());
             }
+            Event::MembersChanged(_) => {
+                if let Some(group) = state.groups.get_mut(group) {
+                    group.members_known = false;
+                }
+            }
             Event::StatusChanged { reason: None, .. }
-            | Event::MembersChanged(_)
             | Event::JoinRequested(_)
             | Event::StaleRequest { .. }
             | Event::ConnectionChanged(_)
             | Event::AdmissionDropped { .. }
             | Event::PairingChanged
-            | Event::LabelChanged => {}
+            | Event::GroupRenamed => {}
         }
         drop(state);
         self.changed();
@@ -128,6 +142,12 @@ impl Controller {
     /// Tells the window and the tray all that changed since the last view.
     async fn tell(&self, last: &mut Option<AppView>) {
         let changed_rows = std::mem::take(&mut self.state().changed_rows);
+        for (group, rows) in &changed_rows {
+            if let Some(from) = rows.stored_from {
+                self.handle_stored(group, from).await;
+            }
+        }
+        self.learn_members().await;
         let view = self.snapshot().await;
         self.window().update_tray(view.tray());
         if last.as_ref() != Some(&view) {
@@ -158,7 +178,11 @@ impl StatusReason {
     /// Whether the device was in the group before and isn't any more.
     fn is_end(self) -> bool {
         match self {
-            Self::Left | Self::Removed | Self::Destroyed | Self::StoreReset => true,
+            Self::Left
+            | Self::Removed
+            | Self::AdmissionVoid
+            | Self::Destroyed
+            | Self::StoreReset => true,
             Self::Created | Self::Joined => false,
         }
     }
@@ -171,6 +195,7 @@ impl From<EngineReason> for StatusReason {
             EngineReason::Joined => Self::Joined,
             EngineReason::Left => Self::Left,
             EngineReason::Removed => Self::Removed,
+            EngineReason::AdmissionVoid => Self::AdmissionVoid,
             EngineReason::Destroyed => Self::Destroyed,
             EngineReason::StoreReset => Self::StoreReset,
         }

@@ -9,6 +9,7 @@ use sealpost_engine::keys::KeyStoreError;
 use sealpost_engine::profile::ProfileError;
 use sealpost_protocol::address::AddressError;
 use sealpost_protocol::invitation::InvitationError;
+use sealpost_protocol::limit;
 use sealpost_protocol::token::TokenError;
 use sealpost_relay::{StartError, StoreOpenError};
 
@@ -115,9 +116,12 @@ impl From<EngineError> for AppError {
                 Self::new(AppErrorCode::MessageTooLarge).with_number("max", number(max))
             }
             EngineError::StoreTooNew => AppErrorCode::StoreTooNew.into(),
-            EngineError::InvalidNamespace
-            | EngineError::MemberNotFound
-            | EngineError::MessageHandlerAlreadySet => AppErrorCode::Internal.into(),
+            EngineError::GroupNameEmpty => Self::new(AppErrorCode::GroupNameInvalid)
+                .with_number("max", number(limit::NAME_BYTES_MAX)),
+            EngineError::MemberNotFound => AppErrorCode::MemberUnknown.into(),
+            EngineError::InvalidNamespace | EngineError::MessageHandlerAlreadySet => {
+                AppErrorCode::Internal.into()
+            }
         }
     }
 }

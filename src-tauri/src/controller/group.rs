@@ -4,6 +4,7 @@
 //! back before it began has nothing worth showing; it is kept as spare, and the next group
 //! takes its place, so that nothing is ever deleted here.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sealpost_engine::core::status::Status;
@@ -12,6 +13,7 @@ use sealpost_engine::keys::KeyStore;
 use sealpost_engine::profile::{KeyStoreKind, Profile};
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::invitation::Invitation;
+use sealpost_protocol::key::MemberId;
 use sealpost_protocol::name;
 use sealpost_protocol::token::PairingToken;
 
@@ -44,6 +46,20 @@ pub(super) struct Group {
     pub(super) status_reason: Option<StatusReason>,
     /// The picture of the open window's code, which is drawn once.
     pub(super) drawn_code: Option<DrawnCode>,
+    /// How many delivery issues there are.
+    pub(super) issue_count: u64,
+    /// What the members panel says of each member beside its name.
+    pub(super) members: BTreeMap<MemberId, KnownMember>,
+    /// Whether that was asked for since the members changed.
+    pub(super) members_known: bool,
+}
+
+/// What is known of a member beside its name.
+#[derive(Clone, Default)]
+pub(super) struct KnownMember {
+    pub(super) added_by: Option<String>,
+    pub(super) added_at_ms: Option<u64>,
+    pub(super) last_message_at_ms: Option<u64>,
 }
 
 impl Group {
@@ -54,6 +70,9 @@ impl Group {
             pairing_closed: None,
             status_reason,
             drawn_code: None,
+            issue_count: 0,
+            members: BTreeMap::new(),
+            members_known: false,
         }
     }
 }
@@ -236,8 +255,8 @@ impl Controller {
         if profile.key_store().is_none() {
             profile.set_key_store(KeyStoreKind::Keychain)?;
         }
-        let label = self.shared.setup.catalogue.text("group-default-name");
-        engine.set_label(label).await?;
+        let name = self.shared.setup.catalogue.get().text("group-default-name");
+        engine.rename_group(name).await?;
         Ok(group)
     }
 
@@ -295,7 +314,7 @@ fn keep_device_name(profile: &Profile, name: &str) -> Result<(), AppError> {
     Ok(())
 }
 
-fn read_address(text: &str) -> Result<RelayAddress, AppError> {
+pub(super) fn read_address(text: &str) -> Result<RelayAddress, AppError> {
     RelayAddress::parse(text).map_err(|error| {
         AppError::new(AppErrorCode::RelayAddressInvalid).with_word("part", address_part(error))
     })

@@ -89,10 +89,7 @@ impl Controller {
         if !may_choose_passphrase(&profile) {
             return Err(AppErrorCode::Closed.into());
         }
-        if args.passphrase.chars().count() < PASSPHRASE_CHARACTERS_MIN {
-            return Err(AppError::new(AppErrorCode::PassphraseTooShort)
-                .with_number("min", PASSPHRASE_CHARACTERS_MIN as u64));
-        }
+        check_passphrase(&args.passphrase)?;
         let chosen = Arc::clone(&profile);
         let store = blocking(move || create_key_file(&chosen, &args.passphrase)).await??;
         self.open_groups(profile, store).await;
@@ -121,6 +118,15 @@ impl Controller {
             _ => Err(AppErrorCode::Closed.into()),
         }
     }
+}
+
+/// Refuses a passphrase that is too short.
+pub(super) fn check_passphrase(passphrase: &str) -> Result<(), AppError> {
+    if passphrase.chars().count() < PASSPHRASE_CHARACTERS_MIN {
+        return Err(AppError::new(AppErrorCode::PassphraseTooShort)
+            .with_number("min", PASSPHRASE_CHARACTERS_MIN as u64));
+    }
+    Ok(())
 }
 
 /// Whether a profile is still without keys, also without that of a relay.

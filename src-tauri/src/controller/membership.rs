@@ -3,16 +3,19 @@
 //! Owns the translation only. Who may remove whom, when leaving is done and what counts as a
 //! member are the engine's rules.
 
-use sealpost_engine::core::step::MembershipNote;
+use std::collections::BTreeMap;
+
 use sealpost_engine::engine::Engine;
-use sealpost_engine::history::PAGE_ROWS_MAX;
+use sealpost_engine::history::{PAGE_ROWS_MAX, StoredNote};
 use sealpost_protocol::key::MemberId;
 use sealpost_protocol::pairing_words::compare_code;
 
-use super::Controller;
+use super::group::KnownMember;
+use super::{Controller, State};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::view::{
     CompareCode, HistoryEntry, HistoryKind, HistoryPage, InGroup, MemberIn, ReadHistory,
+    RenameGroup,
 };
 
 impl Controller {
@@ -62,6 +65,17 @@ impl Controller {
         Ok(())
     }
 
+    /// Gives a group another name, for every member.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `group-name-invalid`, `storage`.
+    pub async fn rename_group(&self, args: RenameGroup) -> Result<(), AppError> {
+        self.engine(&args.group)?.rename_group(args.name).await?;
+        self.changed();
+        Ok(())
+    }
+
     /// Who came and went, newest first.
     ///
     /// # Errors
@@ -69,11 +83,13 @@ impl Controller {
     /// `group-unknown`, `storage`.
     pub async fn membership_history(&self, args: ReadHistory) -> Result<HistoryPage, AppError> {
         let engine = self.engine(&args.group)?;
-        let (from, limit) = page(args.before, args.limit);
-        let notes = engine.membership_history(from + limit + 1).await?;
-        let next = (notes.len() > from + limit).then(|| next_page(from + limit));
-        let notes = notes.into_iter().skip(from).take(limit);
-        let entries = notes.map(|note| history_entry(&engine, note)).collect();
+        let limit = page_rows(args.limit);
+        // One more than asked for says whether there are older ones.
+        let mut notes = engine.membership_history(args.before, limit + 1).await?;
+        let more = notes.len() > limit;
+        notes.truncate(limit);
+        let next = notes.last().map(|note| note.position).filter(|_| more);
+        let entries = notes.into_iter().map(history_entry).collect();
         Ok(HistoryPage { entries, next })
     }
 
@@ -93,35 +109,70 @@ impl Controller {
     }
 }
 
+/// How many lines of a history are looked at for what is known of the members.
+const KNOWN_ROWS: usize = 500;
+
+impl Controller {
+    /// Asks for what is known of the members of each group, where it may have changed.
+    pub(super) async fn learn_members(&self) {
+        for (group, engine) in self.engines() {
+            let is_known = |state: &State| {
+                let group = state.groups.get(&group);
+                group.is_none_or(|group| group.members_known)
+            };
+            if is_known(&self.state()) {
+                continue;
+            }
+            let members = known_members(&engine).await;
+            if let Some(group) = self.state().groups.get_mut(&group) {
+                group.members = members;
+                group.members_known = true;
+            }
+        }
+    }
+}
+
+async fn known_members(engine: &Engine) -> BTreeMap<MemberId, KnownMember> {
+    let mut members: BTreeMap<MemberId, KnownMember> = BTreeMap::new();
+    let notes = engine.membership_history(None, KNOWN_ROWS).await;
+    // Oldest first, so that the last admission counts.
+    for stored in notes.unwrap_or_default().into_iter().rev() {
+        let note = stored.note;
+        if note.is_added {
+            let known = members
+                .entry(note.member.keys.signing.member_id())
+                .or_default();
+            known.added_at_ms = Some(note.seen_ms);
+            let by = note.by.and_then(|by| by.name);
+            known.added_by = by.map(|name| name.as_str().to_owned());
+        }
+    }
+    let messages = engine.messages_before(None, KNOWN_ROWS).await;
+    for row in messages.unwrap_or_default() {
+        let known = members.entry(row.author).or_default();
+        known.last_message_at_ms = Some(row.stored_at_ms);
+    }
+    members
+}
+
 fn member_id(text: &str) -> Result<MemberId, AppError> {
     MemberId::parse(text).ok_or_else(|| AppErrorCode::MemberUnknown.into())
 }
 
-/// Where a page begins in a list that is read from its newest entry, and how long it is.
-pub(super) fn page(before: Option<u64>, limit: u32) -> (usize, usize) {
-    let from = usize::try_from(before.unwrap_or_default()).unwrap_or(PAGE_ROWS_MAX);
+/// How many rows a page has, so that one more can be asked for.
+pub(super) fn page_rows(limit: u32) -> usize {
     let limit = usize::try_from(limit).unwrap_or(PAGE_ROWS_MAX);
-    (
-        from.min(PAGE_ROWS_MAX - 1),
-        limit.clamp(1, PAGE_ROWS_MAX - 1),
-    )
+    limit.clamp(1, PAGE_ROWS_MAX - 1)
 }
 
-/// What the window hands back for the page after one that ended at `end`.
-pub(super) fn next_page(end: usize) -> u64 {
-    u64::try_from(end).unwrap_or(u64::MAX)
-}
-
-fn history_entry(engine: &Engine, note: MembershipNote) -> HistoryEntry {
-    let me = engine.me();
+fn history_entry(stored: StoredNote) -> HistoryEntry {
+    let note = stored.note;
     let by = note.by.as_ref();
-    let by_is_me = by.is_some_and(|by| by.issuer == me.keys.signing);
-    let who_is_me = note.member.keys == me.keys;
     let same = by.is_some_and(|by| by.issuer == note.member.keys.signing);
     HistoryEntry {
         at_ms: note.seen_ms,
         version: by.map(|by| by.version),
-        kind: match (note.is_added, who_is_me, same) {
+        kind: match (note.is_added, note.is_me, same) {
             (true, true, true) => HistoryKind::Created,
             (true, true, false) => HistoryKind::Joined,
             (true, false, _) => HistoryKind::Added,
@@ -129,11 +180,11 @@ fn history_entry(engine: &Engine, note: MembershipNote) -> HistoryEntry {
             (false, _, false) => HistoryKind::Removed,
         },
         who: note.member.name.as_str().to_owned(),
-        who_is_me,
+        who_is_me: note.is_me,
         by: by
             .and_then(|by| by.name.as_ref())
             .map(|name| name.as_str().to_owned())
             .unwrap_or_default(),
-        by_is_me,
+        by_is_me: note.by_me,
     }
 }

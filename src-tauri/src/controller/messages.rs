@@ -10,8 +10,8 @@ use sealpost_protocol::limit;
 use super::Controller;
 use crate::app_error::{AppError, AppErrorCode};
 use crate::view::{
-    DeliveryState, DeliveryView, FailureReason, MarkRead, MessagePage, MessageView, ReadMessages,
-    RecipientView, SendMessage, SentMessage,
+    DeliveryState, DeliveryView, FailureReason, MarkRead, MessageIn, MessagePage, MessageText,
+    MessageView, ReadMessages, RecipientView, SendMessage, SentMessage,
 };
 
 impl Controller {
@@ -59,6 +59,21 @@ impl Controller {
         })
     }
 
+    /// The whole text of a message, to be copied.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`; `message-unknown` when it is gone or can't be shown.
+    pub async fn message_text(&self, args: MessageIn) -> Result<MessageText, AppError> {
+        let engine = self.engine(&args.group)?;
+        let before = Some(args.position.saturating_add(1));
+        let found = engine.messages_before(before, 1).await?;
+        let found = found.iter().find(|row| row.position == args.position);
+        let text = found.and_then(|row| row.content.text());
+        let text = text.ok_or(AppErrorCode::MessageUnknown)?.to_owned();
+        Ok(MessageText { text })
+    }
+
     /// Keeps that everything up to a position was seen.
     ///
     /// # Errors
@@ -66,6 +81,7 @@ impl Controller {
     /// `group-unknown`, `storage`.
     pub async fn mark_read(&self, args: MarkRead) -> Result<(), AppError> {
         self.engine(&args.group)?.mark_read(args.position).await?;
+        self.note_read(&args.group, args.position);
         self.changed();
         Ok(())
     }

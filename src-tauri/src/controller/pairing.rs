@@ -14,9 +14,6 @@ use crate::app_error::{AppError, AppErrorCode};
 use crate::qr_code;
 use crate::view::{InGroup, JoinRequestIn, PairingClosed};
 
-/// How long a pairing window stays open (amendment 3).
-pub(super) const PAIRING_WINDOW_MS: u64 = 10 * 60 * 1000;
-
 /// The code of an open window and its picture.
 pub(super) struct DrawnCode {
     pub(super) link: String,
@@ -104,8 +101,8 @@ impl Controller {
     pub(super) async fn close_expired_windows(&self) {
         let now_ms = self.now_ms();
         let is_over = |engine: &Engine| {
-            let opened_at_ms = engine.pairing().window.map(|window| window.opened_at_ms);
-            opened_at_ms.is_some_and(|at| now_ms >= at.saturating_add(PAIRING_WINDOW_MS))
+            let window = engine.pairing().window;
+            window.is_some_and(|window| window.is_over(now_ms))
         };
         for (group, engine) in self.engines() {
             if is_over(&engine) {

@@ -1,21 +1,140 @@
 //! What the person chose about the app itself.
 //!
-//! Owns how a choice takes effect: it is kept first and only then shown.
+//! Owns how a choice takes effect: it is kept first, then it counts. What can't take effect,
+//! such as an entry for the login that can't be written, isn't kept either.
+
+use std::sync::Arc;
 
 use sealpost_engine::profile::{KeyStoreKind, Profile};
 
-use super::{Controller, State};
-use crate::settings::Settings;
-use crate::view::{KeyStoreChoice, SettingsView};
+use super::{Controller, State, blocking};
+use crate::app_error::{AppError, AppErrorCode};
+use crate::catalogue::Language;
+use crate::settings::{Preferences, RelaySettings, Settings};
+use crate::view::{KeyStoreChoice, LanguageChoice, Mute, SetRelayPorts, SetSettings, SettingsView};
+use crate::window::LoginStart;
+
+/// A moment that never comes, for a mute without an end: the year 9999.
+const MUTED_FOR_GOOD_MS: u64 = 253_402_300_799_000;
+
+/// The fewest and the most minutes after which the app may lock.
+const AUTO_LOCK_MINUTES: std::ops::RangeInclusive<u32> = 1..=24 * 60;
 
 impl Controller {
+    /// Changes some settings; the others stay.
+    ///
+    /// # Errors
+    ///
+    /// `closed` while no profile is open; `start-at-login-unavailable`;
+    /// `profile-not-writable`.
+    pub async fn set_settings(&self, args: SetSettings) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let profile = self.state().profile.clone();
+        let profile = profile.ok_or(AppErrorCode::Closed)?;
+        let before = profile.preferences();
+        let after = changed(before, &args);
+        if login_start(&before) != login_start(&after) {
+            self.write_login_entry(login_start(&after)).await?;
+        }
+        profile.set_preferences(after)?;
+        self.apply_preferences(&profile);
+        Ok(())
+    }
+
+    /// Shows no notifications until a time, or shows them again.
+    ///
+    /// # Errors
+    ///
+    /// `closed` while no profile is open; `profile-not-writable`.
+    pub async fn mute(&self, args: Mute) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let profile = self.state().profile.clone();
+        let profile = profile.ok_or(AppErrorCode::Closed)?;
+        let muted_until_ms = args.until_ms.map(|until| until.min(MUTED_FOR_GOOD_MS));
+        profile.set_preferences(Preferences {
+            muted_until_ms,
+            ..profile.preferences()
+        })?;
+        self.apply_preferences(&profile);
+        Ok(())
+    }
+
+    /// Mutes until the person says otherwise, or shows notifications again.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Controller::mute`].
+    pub async fn switch_mute(&self) -> Result<(), AppError> {
+        let until_ms = (!self.is_muted()).then_some(MUTED_FOR_GOOD_MS);
+        self.mute(Mute { until_ms }).await
+    }
+
+    /// Takes the relay on this computer to other ports.
+    ///
+    /// # Errors
+    ///
+    /// `relay-ports-invalid`; what keeps the relay from listening there, and then it listens
+    /// where it did before.
+    pub async fn set_relay_ports(&self, args: SetRelayPorts) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let SetRelayPorts {
+            receive_port,
+            push_port,
+        } = args;
+        if receive_port == 0 || push_port == 0 || receive_port == push_port {
+            return Err(AppErrorCode::RelayPortsInvalid.into());
+        }
+        self.move_relay(RelaySettings {
+            on: true,
+            receive_port,
+            push_port,
+        })
+        .await
+    }
+
+    /// Whether notifications are muted at this moment.
+    pub(super) fn is_muted(&self) -> bool {
+        self.state().notifications.is_muted(self.now_ms())
+    }
+
+    /// Lets what the person chose in this profile count, when it is opened and when it changes.
+    pub(super) fn apply_preferences(&self, profile: &Profile) {
+        let chosen = profile.preferences();
+        let language = match chosen.language {
+            LanguageChoice::System => Language::of_system(),
+            LanguageChoice::English => Language::English,
+            LanguageChoice::German => Language::German,
+        };
+        self.shared.setup.catalogue.set(language);
+        self.window().set_theme(chosen.theme);
+        let mut state = self.state();
+        let notifications = &mut state.notifications;
+        notifications.choose(chosen.notifications, chosen.muted_until_ms);
+        drop(state);
+        self.changed();
+    }
+
+    /// Mends the entry for the login at the start: the program may have moved since.
+    pub(super) async fn mend_login_entry(&self, profile: &Profile) {
+        let start = login_start(&profile.preferences());
+        if start != LoginStart::Never && self.write_login_entry(start).await.is_err() {
+            tracing::warn!("the entry for the login could not be mended");
+        }
+    }
+
+    async fn write_login_entry(&self, start: LoginStart) -> Result<(), AppError> {
+        let window = Arc::clone(&self.shared.setup.window);
+        blocking(move || window.set_start_at_login(start)).await?
+    }
+
     /// The settings as the window shows them; the usual ones while no profile is open.
     pub(super) fn settings_view(&self, state: &State) -> SettingsView {
         let profile = state.profile.as_deref();
         let chosen = profile.map(Settings::preferences).unwrap_or_default();
+        let now_ms = self.now_ms();
         SettingsView {
             notifications: chosen.notifications,
-            muted_until_ms: chosen.muted_until_ms,
+            muted_until_ms: chosen.muted_until_ms.filter(|until| *until > now_ms),
             start_at_login: chosen.start_at_login,
             start_hidden: chosen.start_hidden,
             theme: chosen.theme,
@@ -34,5 +153,30 @@ impl Controller {
             profile: self.shared.setup.profile.clone(),
             tray_present: state.has_tray,
         }
+    }
+}
+
+fn changed(before: Preferences, args: &SetSettings) -> Preferences {
+    let minutes = args.auto_lock_minutes.unwrap_or(before.auto_lock_minutes);
+    Preferences {
+        notifications: args.notifications.unwrap_or(before.notifications),
+        muted_until_ms: before.muted_until_ms,
+        start_at_login: args.start_at_login.unwrap_or(before.start_at_login),
+        start_hidden: args.start_hidden.unwrap_or(before.start_hidden),
+        theme: args.theme.unwrap_or(before.theme),
+        language: args.language.unwrap_or(before.language),
+        start_relay_with_app: args
+            .start_relay_with_app
+            .unwrap_or(before.start_relay_with_app),
+        auto_lock: args.auto_lock.unwrap_or(before.auto_lock),
+        auto_lock_minutes: minutes.clamp(*AUTO_LOCK_MINUTES.start(), *AUTO_LOCK_MINUTES.end()),
+    }
+}
+
+fn login_start(preferences: &Preferences) -> LoginStart {
+    match (preferences.start_at_login, preferences.start_hidden) {
+        (false, _) => LoginStart::Never,
+        (true, false) => LoginStart::Shown,
+        (true, true) => LoginStart::Hidden,
     }
 }

@@ -17,7 +17,7 @@ use sealpost_protocol::key::{NoisePublic, NoiseSecret};
 use sealpost_relay::{Config, Numbers, Relay, SystemClock, everywhere};
 
 use super::group::GROUPS_ON_RELAY_HERE;
-use super::{Controller, blocking};
+use super::{Controller, Setup, blocking};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::local_address;
 use crate::settings::{RelaySettings, Settings as _};
@@ -55,6 +55,16 @@ impl RelaySlot {
             SlotState::On(relay) => Some(relay.public_key()),
             SlotState::Off | SlotState::Starting | SlotState::Failed(_) => None,
         }
+    }
+
+    /// The running relay's address, as invitations name it.
+    pub(super) fn address(&self, setup: &Setup) -> Option<RelayAddress> {
+        let SlotState::On(relay) = &self.state else {
+            return None;
+        };
+        let host = setup.relay_host.clone();
+        let host = host.unwrap_or_else(|| local_address::host_for_invitations(&self.addresses));
+        relay.address(&host).ok()
     }
 
     /// Empties the slot; its ports stay known.
@@ -108,6 +118,31 @@ impl Controller {
         }
     }
 
+    /// Takes the relay to other ports. Where it can't listen there it goes on where it was.
+    pub(super) async fn move_relay(&self, to: RelaySettings) -> Result<(), AppError> {
+        let (profile, keys) = self.opened()?;
+        let before = profile.relay();
+        let was_on = self.state().relay.public_key().is_some();
+        if !was_on {
+            // It listens there when it is switched on the next time.
+            let settings = RelaySettings { on: false, ..to };
+            profile.set_relay(settings)?;
+            self.state().relay.settings = Some(settings);
+            self.changed();
+            return Ok(());
+        }
+        self.stop_relay().await;
+        profile.set_relay(to)?;
+        let moved = self.run_relay(&profile, &keys).await;
+        if let (Err(_), Some(before)) = (&moved, before) {
+            profile.set_relay(before)?;
+            // What went wrong with the new ports is the news, not this.
+            let _ = self.run_relay(&profile, &keys).await;
+        }
+        self.follow_address().await;
+        moved
+    }
+
     /// The address of the relay on this computer, which is started if it is off.
     pub(super) async fn relay_here(
         &self,
@@ -116,13 +151,8 @@ impl Controller {
     ) -> Result<RelayAddress, AppError> {
         self.run_relay(profile, keys).await?;
         let state = self.state();
-        let SlotState::On(relay) = &state.relay.state else {
-            return Err(AppErrorCode::Internal.into());
-        };
-        let host = self.invitation_host(&state.relay.addresses);
-        relay
-            .address(&host)
-            .map_err(|_| AppErrorCode::RelayAddressInvalid.into())
+        let address = state.relay.address(&self.shared.setup);
+        address.ok_or_else(|| AppErrorCode::RelayAddressInvalid.into())
     }
 
     /// Starts the relay again after a restart, if it was on. A failure is shown with the
@@ -130,7 +160,8 @@ impl Controller {
     pub(super) async fn resume_relay(&self, profile: &Arc<Profile>, keys: &Arc<dyn KeyStore>) {
         let settings = profile.relay();
         self.state().relay.settings = settings;
-        if settings.is_some_and(|settings| settings.on) {
+        let with_app = profile.preferences().start_relay_with_app;
+        if with_app && settings.is_some_and(|settings| settings.on) {
             let _ = self.run_relay(profile, keys).await;
         }
     }
@@ -204,17 +235,13 @@ impl Controller {
         let known = known.filter(|known| *known.public_key() == relay.public_key())?;
         let addresses = &state.relay.addresses;
         let is_gone = !addresses.is_empty()
+            && self.shared.setup.relay_host.is_none()
             && known.host().parse::<IpAddr>().is_ok()
             && !addresses.iter().any(|address| address == known.host());
-        if !is_gone || self.shared.setup.relay_host.is_some() {
-            return None;
-        }
-        relay.address(&self.invitation_host(addresses)).ok()
-    }
-
-    fn invitation_host(&self, addresses: &[String]) -> String {
-        let chosen = self.shared.setup.relay_host.clone();
-        chosen.unwrap_or_else(|| local_address::host_for_invitations(addresses))
+        let ports = relay.ports();
+        let is_moved = (known.receive_port(), known.push_port()) != (ports.receive, ports.push);
+        let address = state.relay.address(&self.shared.setup);
+        address.filter(|_| is_gone || is_moved)
     }
 
     async fn run_relay(

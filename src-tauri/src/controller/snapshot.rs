@@ -3,18 +3,21 @@
 //! Owns no state of its own but the drawn codes, which are kept with their groups because
 //! drawing one takes longer than everything else here.
 
+use std::collections::BTreeMap;
+
 use sealpost_engine::core::event::{JoinRequest, Member, PairingState, PairingWindow};
 use sealpost_engine::core::status::{ConnectFailure, Connection, Status};
 use sealpost_engine::engine::Engine;
 use sealpost_engine::profile::Profile;
 use sealpost_protocol::address::RelayAddress;
-use sealpost_protocol::key::NoisePublic;
+use sealpost_protocol::key::{MemberId, NoisePublic};
 use sealpost_protocol::limit;
 
-use super::group::{Group, fingerprint};
+use super::group::{Group, KnownMember, fingerprint};
 use super::keys::may_choose_passphrase;
-use super::pairing::{DrawnCode, PAIRING_WINDOW_MS, request_text};
+use super::pairing::{DrawnCode, request_text};
 use super::{Controller, Stage, State};
+use crate::catalogue::Language;
 use crate::view::{
     AppView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView,
     JoinRequestView, JoinView, KeychainView, MemberView, PairingView, RelayState, Screen,
@@ -68,11 +71,11 @@ impl Controller {
                 transport: limit::TRANSPORT_VERSION,
                 end_to_end: limit::END_TO_END_VERSION,
             },
-            language: setup.catalogue.language().tag().to_owned(),
+            language: setup.catalogue.get().language().tag().to_owned(),
             has_tray: state.has_tray,
             settings: self.settings_view(state),
             issue_count,
-            destination: None,
+            destination: state.destinations.next(),
         }
     }
 }
@@ -86,6 +89,10 @@ impl AppView {
             relay_ready: matches!(self.screen, Screen::FirstStart | Screen::Ready)
                 && self.relay.state != RelayState::Starting,
             unread: self.groups.iter().map(|group| group.unread).sum(),
+            issues: self.issue_count,
+            may_pair: self.groups.iter().any(GroupView::admits),
+            muted: self.settings.muted_until_ms.is_some(),
+            language: Language::for_tag(&self.language),
         }
     }
 
@@ -109,6 +116,13 @@ impl AppView {
             all if all == groups => TrayStatus::Connected,
             connected => TrayStatus::PartlyConnected { connected, groups },
         }
+    }
+}
+
+impl GroupView {
+    /// Whether this device can admit others to the group.
+    pub(super) fn admits(&self) -> bool {
+        matches!(self.status, GroupStatus::New | GroupStatus::Member)
     }
 }
 
@@ -153,7 +167,7 @@ fn group_view(
     let PairingState { window, join } = engine.pairing();
     GroupView {
         id,
-        name: engine.label().unwrap_or_default(),
+        name: engine.group_name().unwrap_or_default(),
         status: group_status(engine.status(), group.status_reason, counted),
         status_reason: group.status_reason,
         connection: connection_view(engine),
@@ -164,17 +178,17 @@ fn group_view(
         relay_is_here: relay
             .as_ref()
             .is_some_and(|relay| Some(*relay.public_key()) == relay_key),
-        me: member_view(&engine.me(), true),
+        me: member_view(&engine.me(), true, &group.members),
         members: engine
             .members()
             .iter()
-            .map(|member| member_view(member, false))
+            .map(|member| member_view(member, false, &group.members))
             .collect(),
         max_body_bytes: u32::try_from(engine.max_payload_bytes()).unwrap_or(u32::MAX),
         unread: counted.unread,
         last_position: counted.last_position,
         read_position: 0,
-        issue_count: 0,
+        issue_count: group.issue_count,
         draft: String::new(),
         clock_off_ms: None,
         pairing_closed: group.pairing_closed,
@@ -200,7 +214,7 @@ fn pairing_view(
     Some(PairingView {
         link: drawn.link.clone(),
         qr_svg: drawn.svg.clone(),
-        expires_at_ms: window.opened_at_ms.saturating_add(PAIRING_WINDOW_MS),
+        expires_at_ms: window.closes_at_ms(),
         requests: window.requests.iter().map(request_view).collect(),
     })
 }
@@ -213,15 +227,20 @@ fn request_view(request: &JoinRequest) -> JoinRequestView {
     }
 }
 
-fn member_view(member: &Member, is_me: bool) -> MemberView {
+fn member_view(
+    member: &Member,
+    is_me: bool,
+    known: &BTreeMap<MemberId, KnownMember>,
+) -> MemberView {
+    let known = known.get(&member.id).cloned().unwrap_or_default();
     MemberView {
         id: member.id.as_str().to_owned(),
         name: member.name.as_str().to_owned(),
         fingerprint: fingerprint(member.keys.signing.as_bytes().iter().copied()),
         is_me,
-        added_by: None,
-        added_at_ms: None,
-        last_message_at_ms: None,
+        added_by: known.added_by,
+        added_at_ms: known.added_at_ms,
+        last_message_at_ms: known.last_message_at_ms,
     }
 }
 

@@ -29,6 +29,8 @@ impl Controller {
         match opened.and_then(|opened| Ok(Arc::new(opened?))) {
             Ok(profile) => {
                 self.state().profile = Some(Arc::clone(&profile));
+                self.apply_preferences(&profile);
+                self.mend_login_entry(&profile).await;
                 self.open_key_store(profile).await;
             }
             Err(error) => self.set_stage(Stage::Failed(error)),
@@ -108,6 +110,7 @@ impl Controller {
         let group = Group::new(engine.clone(), profile.group_end(&name));
         self.state().groups.insert(name.clone(), group);
         self.listen(&name, &engine);
+        self.count_issues(&name, &engine).await;
         self.changed();
         Ok(engine)
     }

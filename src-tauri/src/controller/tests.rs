@@ -19,11 +19,13 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::catalogue::Language;
+use crate::notification::Subject;
+use crate::notification::words::Words;
 use crate::view::{
     GroupView, InGroup, JoinGroup, JoinRequestIn, MessageView, MessagesChanged, ReadMessages,
-    RelayChoice, SendMessage, StartGroup,
+    RelayChoice, RelayTestView, SendMessage, StartGroup, Theme,
 };
-use crate::window::TrayView;
+use crate::window::{FileProposal, LoginStart, TrayView};
 
 /// How long anything may take on a slow machine. Nothing waits for it when all is well.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -37,7 +39,17 @@ struct RecordedWindow {
     has_tray: AtomicBool,
     shown: AtomicUsize,
     hidden: AtomicUsize,
-    told_hidden: AtomicUsize,
+    told_closed: Mutex<Vec<Closing>>,
+    relay_test: watch::Sender<Option<RelayTestView>>,
+    /// What was shown about a subject, or that it was withdrawn.
+    notices: Mutex<Vec<(Subject, Option<Words>)>>,
+    noticed: watch::Sender<usize>,
+    theme: Mutex<Option<Theme>>,
+    login: Mutex<Vec<LoginStart>>,
+    login_fails: AtomicBool,
+    opened: Mutex<Vec<String>>,
+    /// The file that the person chooses.
+    file: Mutex<Option<PathBuf>>,
     exited: watch::Sender<bool>,
 }
 
@@ -51,7 +63,15 @@ impl RecordedWindow {
             has_tray: AtomicBool::new(true),
             shown: AtomicUsize::new(0),
             hidden: AtomicUsize::new(0),
-            told_hidden: AtomicUsize::new(0),
+            told_closed: Mutex::default(),
+            relay_test: watch::Sender::new(None),
+            notices: Mutex::default(),
+            noticed: watch::Sender::new(0),
+            theme: Mutex::default(),
+            login: Mutex::default(),
+            login_fails: AtomicBool::new(false),
+            opened: Mutex::default(),
+            file: Mutex::default(),
             exited: watch::Sender::new(false),
         })
     }
@@ -77,6 +97,10 @@ impl Window for RecordedWindow {
         self.rows.send_replace(Some(change.clone()));
     }
 
+    fn emit_relay_test(&self, test: &RelayTestView) {
+        self.relay_test.send_replace(Some(test.clone()));
+    }
+
     fn update_tray(&self, tray: TrayView) {
         self.times_told.fetch_add(1, Ordering::SeqCst);
         *self.tray.lock().unwrap() = Some(tray);
@@ -90,8 +114,45 @@ impl Window for RecordedWindow {
         self.hidden.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn tell_hidden(&self) {
-        self.told_hidden.fetch_add(1, Ordering::SeqCst);
+    fn tell_closed(&self, what: Closing) {
+        self.told_closed.lock().unwrap().push(what);
+    }
+
+    fn notify(&self, subject: &Subject, words: &Words) {
+        let mut notices = self.notices.lock().unwrap();
+        notices.push((subject.clone(), Some(words.clone())));
+        drop(notices);
+        self.noticed.send_modify(|count| *count += 1);
+    }
+
+    fn withdraw(&self, subject: &Subject) {
+        self.notices.lock().unwrap().push((subject.clone(), None));
+        self.noticed.send_modify(|count| *count += 1);
+    }
+
+    fn set_theme(&self, theme: Theme) {
+        *self.theme.lock().unwrap() = Some(theme);
+    }
+
+    fn set_start_at_login(&self, start: LoginStart) -> Result<(), AppError> {
+        if self.login_fails.load(Ordering::SeqCst) {
+            return Err(AppErrorCode::StartAtLoginUnavailable.into());
+        }
+        self.login.lock().unwrap().push(start);
+        Ok(())
+    }
+
+    fn open_link(&self, url: &str) -> Result<(), AppError> {
+        self.opened.lock().unwrap().push(url.to_owned());
+        Ok(())
+    }
+
+    fn choose_new_file(&self, _proposal: &FileProposal) -> Option<PathBuf> {
+        self.file.lock().unwrap().clone()
+    }
+
+    fn choose_file(&self, _proposal: &FileProposal) -> Option<PathBuf> {
+        self.file.lock().unwrap().clone()
     }
 
     fn copy_text(&self, _text: &str) -> Result<(), AppError> {
@@ -159,7 +220,7 @@ impl App {
             suggested_device_name: "Computer".to_owned(),
             keychain: Arc::<MemoryStore>::clone(keychain),
             clock: Arc::<MovedClock>::clone(&clock),
-            catalogue: Arc::new(Catalogue::new(Language::English)),
+            catalogue: Arc::new(CurrentCatalogue::new(Language::English)),
             window: Arc::<RecordedWindow>::clone(&window),
         });
         controller.ask_for_tray().await;

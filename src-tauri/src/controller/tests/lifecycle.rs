@@ -128,15 +128,17 @@ async fn closing_the_window_hides_it_only_where_there_is_a_tray() {
     app.controller.handle_window_closed().await;
     app.controller.handle_window_closed().await;
     assert_eq!(app.window.hidden.load(Ordering::SeqCst), 2);
-    assert_eq!(
-        app.window.told_hidden.load(Ordering::SeqCst),
-        1,
-        "it is said once"
-    );
+    let told = |app: &App| app.window.told_closed.lock().unwrap().clone();
+    assert_eq!(told(&app), [Closing::Hidden], "it is said once");
     assert!(!*app.window.exited.borrow());
     app.window.has_tray.store(false, Ordering::SeqCst);
     app.controller.handle_window_closed().await;
     assert!(*app.window.exited.borrow());
+    assert_eq!(told(&app), [Closing::Hidden, Closing::Ended]);
+    let app = app.restart(data.path(), "default").await;
+    app.window.has_tray.store(false, Ordering::SeqCst);
+    app.controller.handle_window_closed().await;
+    assert!(told(&app).is_empty(), "that too is said once");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,226 @@
+//! The notifications of the system: where they are shown, replaced and taken away.
+//!
+//! Owns one thread that talks to the notification server, because each call may take as long
+//! as the server likes, and one short-lived thread for each notification on the screen, which
+//! waits for the person's answer. Decides nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use notify_rust::{Notification, NotificationHandle};
+
+use super::Subject;
+use super::words::Words;
+use crate::options::{IDENTIFIER, PRODUCT_NAME};
+
+/// What became of a notification.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The person chose it.
+    Chosen(Subject),
+    /// It is gone without that.
+    Gone(Subject),
+}
+
+/// What the board is asked to do.
+enum Order {
+    Show(Subject, Words),
+    Withdraw(Subject),
+    /// The notification with this number is not on the screen any more.
+    Forget(Subject, u32),
+}
+
+/// The notifications that are on the screen.
+pub struct Board {
+    orders: Sender<Order>,
+}
+
+impl Board {
+    /// Starts the board; `on_answer` is called on a thread of its own.
+    pub fn new(on_answer: impl Fn(Answer) + Send + Sync + 'static) -> Self {
+        let (orders, received) = mpsc::channel();
+        let desk = Desk {
+            orders: orders.clone(),
+            on_answer: Arc::new(on_answer),
+            shown: BTreeMap::new(),
+        };
+        let thread = thread::Builder::new().name("notifications".to_owned());
+        // Without the thread nothing is shown, as on a desktop without notifications.
+        if thread.spawn(move || desk.run(&received)).is_err() {
+            tracing::warn!("there are no notifications: no thread for them");
+        }
+        Self { orders }
+    }
+
+    /// Shows a notification, in place of the one about the same subject.
+    pub fn show(&self, subject: Subject, words: Words) {
+        let _ = self.orders.send(Order::Show(subject, words));
+    }
+
+    /// Takes a notification away.
+    pub fn withdraw(&self, subject: Subject) {
+        let _ = self.orders.send(Order::Withdraw(subject));
+    }
+}
+
+type OnAnswer = Arc<dyn Fn(Answer) + Send + Sync>;
+
+/// The thread's own.
+struct Desk {
+    orders: Sender<Order>,
+    on_answer: OnAnswer,
+    shown: BTreeMap<Subject, NotificationHandle>,
+}
+
+impl Desk {
+    fn run(mut self, orders: &Receiver<Order>) {
+        while let Ok(order) = orders.recv() {
+            match order {
+                Order::Show(subject, words) => self.show(subject, &words),
+                Order::Withdraw(subject) => {
+                    if let Some(handle) = self.shown.remove(&subject) {
+                        close(handle);
+                    }
+                }
+                Order::Forget(subject, number) => {
+                    if self.shown.get(&subject).map(number_of) == Some(number) {
+                        self.shown.remove(&subject);
+                    }
+                }
+            }
+        }
+    }
+
+    fn show(&mut self, subject: Subject, words: &Words) {
+        let body = body(&words.body);
+        if let Some(handle) = self.shown.get_mut(&subject) {
+            handle.summary(&words.title).body(&body);
+            if update(handle) {
+                return;
+            }
+            // The server was started anew and knows nothing of it.
+            self.shown.remove(&subject);
+        }
+        let mut notification = Notification::new();
+        notification
+            .appname(PRODUCT_NAME)
+            .icon(IDENTIFIER)
+            .summary(&words.title)
+            .body(&body);
+        decorate(&mut notification);
+        // Where nothing shows notifications, the badges in the window and the tray remain.
+        if let Ok(handle) = notification.show() {
+            self.wait(subject.clone(), number_of(&handle));
+            self.shown.insert(subject, handle);
+        }
+    }
+
+    fn wait(&self, subject: Subject, number: u32) {
+        let (orders, on_answer) = (self.orders.clone(), Arc::clone(&self.on_answer));
+        let thread = thread::Builder::new().name("notification".to_owned());
+        let _ = thread.spawn(move || {
+            let was_chosen = answered(number);
+            let _ = orders.send(Order::Forget(subject.clone(), number));
+            on_answer(if was_chosen {
+                Answer::Chosen(subject)
+            } else {
+                Answer::Gone(subject)
+            });
+        });
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn number_of(handle: &NotificationHandle) -> u32 {
+    handle.id()
+}
+
+#[cfg(target_os = "linux")]
+fn update(handle: &mut NotificationHandle) -> bool {
+    handle.update().is_ok()
+}
+
+#[cfg(target_os = "linux")]
+fn close(handle: NotificationHandle) {
+    handle.close();
+}
+
+/// A click anywhere on it is the action of this name.
+#[cfg(target_os = "linux")]
+fn decorate(notification: &mut Notification) {
+    use notify_rust::Hint;
+
+    notification
+        .action("default", "default")
+        .hint(Hint::DesktopEntry(IDENTIFIER.to_owned()))
+        .hint(Hint::Category("im.received".to_owned()));
+}
+
+/// Waits until the person has answered a notification, and says whether they chose it.
+#[cfg(target_os = "linux")]
+fn answered(number: u32) -> bool {
+    let mut was_chosen = false;
+    let waited = notify_rust::handle_action(number, |answer| {
+        was_chosen = matches!(answer, notify_rust::ActionResponse::Custom("default"));
+    });
+    waited.is_ok() && was_chosen
+}
+
+/// A server that reads markup gets none from us: names and texts are other people's.
+#[cfg(target_os = "linux")]
+fn body(text: &str) -> String {
+    let capabilities = notify_rust::get_capabilities().unwrap_or_default();
+    if capabilities.iter().any(|one| one == "body-markup") {
+        escaped(text)
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(any(target_os = "linux", test))]
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(not(target_os = "linux"))]
+fn number_of(_handle: &NotificationHandle) -> u32 {
+    0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn update(_handle: &mut NotificationHandle) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn close(_handle: NotificationHandle) {}
+
+#[cfg(not(target_os = "linux"))]
+fn decorate(_notification: &mut Notification) {}
+
+#[cfg(not(target_os = "linux"))]
+fn answered(_number: u32) -> bool {
+    false
+}
+
+#[cfg(not(target_os = "linux"))]
+fn body(text: &str) -> String {
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_a_text_stays_text() {
+        assert_eq!(
+            escaped("<b>&amp;</b><img src=x>"),
+            "&lt;b&gt;&amp;amp;&lt;/b&gt;&lt;img src=x&gt;"
+        );
+    }
+}
