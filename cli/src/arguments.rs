@@ -6,7 +6,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use sealpost_engine::core::timing::PAIRING_WINDOW_MS;
 use sealpost_protocol::limit;
+
+/// How long an invitation is good for, as in the app.
+const WINDOW_SECONDS: u64 = PAIRING_WINDOW_MS / 1_000;
 
 /// Exit codes, shown at the end of `--help`.
 const EXIT_CODES: &str = "\
@@ -222,6 +226,13 @@ pub(crate) struct Join {
 pub(crate) struct Send {
     /// The text; `-` reads it from the input.
     pub(crate) text: String,
+    /// How long the invitation is good for, at most 600 seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = WINDOW_SECONDS,
+          value_parser = clap::value_parser!(u64).range(1..=WINDOW_SECONDS))]
+    pub(crate) good_for: u64,
+    /// Cancel the invitation that a running `pair` of this profile shows.
+    #[arg(long, conflicts_with_all = ["group", "accept", "no_qr", "good_for"])]
+    pub(crate) cancel: bool,
     #[command(flatten)]
     pub(crate) group: InGroup,
     /// Wait up to this many seconds for the relay to have it, and fail if it hasn't.
@@ -331,3 +342,20 @@ mod tests {
         assert!(Arguments::try_parse_from(["sealpost", "join", "i", "--relay", "x"]).is_ok());
     }
 }
+    #[test]
+    fn an_invitation_is_good_for_ten_minutes_at_most() {
+        let good_for = |given: &[&str]| {
+            let all = ["sealpost", "pair"].iter().chain(given);
+            Arguments::try_parse_from(all).map(|arguments| match arguments.command {
+                Command::Pair(pair) => pair.good_for,
+                _ => 0,
+            })
+        };
+        assert_eq!(good_for(&[]).unwrap(), 600);
+        assert_eq!(good_for(&["--good-for", "20"]).unwrap(), 20);
+        for wrong in ["0", "601", "-1", "x"] {
+            assert!(good_for(&["--good-for", wrong]).is_err(), "{wrong}");
+        }
+        assert!(good_for(&["--cancel", "--accept"]).is_err());
+    }
+

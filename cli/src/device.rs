@@ -159,6 +159,11 @@ impl Device {
         profile_error(error, &self.profile_name)
     }
 
+    /// The folder of the profile.
+    pub(crate) fn folder(&self) -> &Path {
+        self.profile.directory()
+    }
+
     /// Opens a group, on the relay that its data names or on `relay`.
     pub(crate) async fn open_group(
         &self,
@@ -205,6 +210,15 @@ pub(crate) fn profile_dir(global: &Global) -> Result<PathBuf, Failure> {
     let name = &global.profile;
     Namespace::parse(name).map_err(|_| profile_error(ProfileError::InvalidName, name))?;
     Ok(data_dir(global)?.join(name))
+}
+
+/// Whether no program has the profile open.
+pub(crate) fn is_free(global: &Global) -> Result<bool, Failure> {
+    match Profile::open(&data_dir(global)?, &global.profile) {
+        Ok(_) => Ok(true),
+        Err(ProfileError::InUse { .. }) => Ok(false),
+        Err(error) => Err(profile_error(error, &global.profile)),
+    }
 }
 
 /// The name of this computer, as a device's name to begin with.

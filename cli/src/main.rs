@@ -10,6 +10,7 @@ mod explanation;
 mod failure;
 mod interrupt;
 mod open_group;
+mod open_invitation;
 mod output;
 mod qr_code;
 mod question;

@@ -37,9 +37,24 @@ pub(crate) enum Report {
         unread: u64,
     },
     /// The invitation that the other device needs.
-    Invitation { link: String, minutes: u64 },
-    /// A device asks to be let in.
-    JoinRequest { name: String, words: [String; 4] },
+    Invitation {
+        link: String,
+        minutes: u64,
+        seconds: u64,
+    },
+    /// The invitation of another program of this profile is closed.
+    InvitationCancelled,
+    /// A device asks to be let in; `looks_like` is the member that its name could be taken for.
+    JoinRequest {
+        name: String,
+        words: [String; 4],
+        #[serde(skip_serializing_if = "Option::is_none")]
+        looks_like: Option<String>,
+    },
+    /// A device asked with an invitation that is closed: `accepted` somebody else, or `closed`.
+    StaleRequest { name: String, reason: &'static str },
+    /// A device that was accepted here is not in the group after all.
+    AdmissionDropped { name: String, reason: &'static str },
     /// A device was let in; `delivered` tells whether the relay has its admission.
     Accepted { name: String, delivered: bool },
     /// A request was dismissed.
@@ -59,6 +74,14 @@ pub(crate) enum Report {
     Joined { group: String, members: usize },
     /// The join was given up.
     Cancelled { group: String },
+    /// How far the join has come: `queued`, `sending`, `on_relay`, `refused` or `admitted`;
+    /// `reason` tells why no relay is reached.
+    JoinProgress {
+        group: String,
+        state: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'static str>,
+    },
     /// This device left the group; `told` tells whether the relay has the news for the
     /// others.
     Left { group: String, told: bool },
@@ -178,11 +201,13 @@ impl Report {
                 )
             }
             Self::Member { id, name, is_me } => member_text(id, name, *is_me),
-            Self::Invitation { link, minutes } => {
-                format!("Invitation, good for {minutes} minutes:\n\n{link}\n")
-            }
-            Self::JoinRequest { name, words } => {
-                format!("{} asks to join.\n{}", one_line(name), words_text(words))
+            Self::Membership(report) => report.to_text(),
+            Self::MembershipNote(note) => note.to_text(),
+            Self::Renamed { name, told, .. } => membership::renamed_text(name, *told),
+            Self::DestroyLimits(limits) => limits.to_text(),
+            Self::Destroyed { told, .. } => membership::destroyed_text(*told).to_owned(),
+            Self::Invitation { link, seconds, .. } => {
+                format!("Invitation, good for {}:\n\n{link}\n", lasting(*seconds))
             }
             Self::Accepted { name, delivered } => accepted_text(name, *delivered),
             Self::Dismissed { name } => format!("{} was dismissed.", one_line(name)),
@@ -202,6 +227,14 @@ impl Report {
                     devices(*members)
                 )
             }
+            Self::InvitationCancelled => "The invitation is cancelled.".to_owned(),
+            Self::JoinRequest {
+                name,
+                words,
+                looks_like,
+            } => request_text(name, words, looks_like.as_deref()),
+            Self::StaleRequest { name, reason } => stale_text(name, reason),
+            Self::AdmissionDropped { name, reason } => dropped_text(name, reason),
             Self::Cancelled { .. } => "The join is given up.".to_owned(),
             Self::Left { told, .. } => left_text(*told).to_owned(),
             Self::Removed { name, told, .. } => removed_text(name, *told),
@@ -214,6 +247,7 @@ impl Report {
                 ..
             } => delivery_text(*on_relay, *failed, *of),
             Self::Message(message) => message_text(message),
+            Self::JoinProgress { state, reason, .. } => progress_text(state, *reason),
             Self::Issue { issue, .. } => issue_text(issue),
             Self::Status { status, reason } => with_reason("Status", status, *reason),
             Self::Connection { state, reason } => with_reason("Relay", state, *reason),
@@ -262,6 +296,69 @@ fn accepted_text(name: &str, delivered: bool) -> String {
 
 const fn pending_text(on_relay: bool) -> &'static str {
     if on_relay {
+fn lasting(seconds: u64) -> String {
+    if seconds.is_multiple_of(60) {
+        format!("{} minutes", seconds / 60)
+    } else {
+        format!("{seconds} seconds")
+    }
+}
+
+fn request_text(name: &str, words: &[String; 4], looks_like: Option<&str>) -> String {
+    let warning = looks_like.map_or_else(String::new, |member| {
+        format!(
+            "\nCareful: its name looks like that of {}, which is in the group already. Only the \
+             words tell which device this is.",
+            one_line(member)
+        )
+    });
+    format!(
+        "{} asks to join.\n{}{warning}",
+        one_line(name),
+        words_text(words)
+    )
+}
+
+fn stale_text(name: &str, reason: &str) -> String {
+    let name = one_line(name);
+    let why = if reason == "accepted" {
+        "which has let another device in"
+    } else {
+        "which is closed"
+    };
+    format!(
+        "{name} asked with an earlier invitation, {why}. It waits in vain: give it a new one \
+         with `sealpost pair`."
+    )
+}
+
+fn dropped_text(name: &str, reason: &str) -> String {
+    let name = one_line(name);
+    let why = if reason == "groupFull" {
+        "others were let in at the same time, and the group is full"
+    } else {
+        "it was removed meanwhile"
+    };
+    format!("{name} is not in the group after all: {why}.")
+}
+
+fn progress_text(state: &str, reason: Option<&str>) -> String {
+    match state {
+        "queued" => with_reason(
+            "The request waits here until the relay takes it, and is tried again",
+            "relay",
+            reason.or(Some("not reached yet")),
+        ),
+        "sending" => "The request is on its way to the relay.".to_owned(),
+        "on_relay" => "The request is on the relay. Waiting for somebody to accept it on the \
+                       other device. Nobody is asked any more once the invitation is closed: \
+                       then ask for a new one and run `sealpost join` with it."
+            .to_owned(),
+        "admitted" => "The other device has let this one in.".to_owned(),
+        _ => "The relay refused the request.".to_owned(),
+    }
+}
+
         "The request is on the relay and waits to be accepted. `sealpost join` goes on with it."
     } else {
         "The request is stored here, but the relay doesn't have it yet. It goes out while \
@@ -429,3 +526,4 @@ mod tests {
         );
     }
 }
+            looks_like: None,

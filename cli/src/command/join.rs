@@ -8,8 +8,9 @@
 use std::time::Duration;
 
 use sealpost_engine::core::error::EngineError;
-use sealpost_engine::core::event::{Event, Member, PairingJoin};
-use sealpost_engine::core::status::Status;
+use sealpost_engine::core::event::{Event, JoinProgress, Member, PairingJoin};
+use sealpost_engine::core::status::{ConnectFailure, Status};
+use sealpost_engine::namespace::Namespace;
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::invitation::Invitation;
 use sealpost_protocol::token::PairingToken;
@@ -67,6 +68,7 @@ pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<
             lines,
             output,
             is_asking: false,
+            told: None,
         }
         .go_on()
         .await
@@ -91,13 +93,24 @@ async fn is_unused(group: &OpenGroup) -> bool {
 }
 
 /// Refuses an invitation by a device that is this one, or in a group with it: a device has
-/// other keys in each of its groups, so it is that very group.
-async fn check_inviter(device: &Device, token: &PairingToken) -> Result<(), Failure> {
+/// other keys in each of its groups, so it is that very group. Returns the join that waits for
+/// the same device, which a new invitation of it replaces.
+async fn check_inviter(
+    device: &Device,
+    token: &PairingToken,
+) -> Result<Option<Namespace>, Failure> {
+    let mut waiting = None;
     for namespace in device.namespaces()? {
         let group = OpenGroup::open(device, &namespace, None).await?;
         let is_own = group.engine.me().keys == token.keys();
         let is_member = |member: &Member| member.keys == token.keys();
         let is_in = group.engine.members().iter().any(is_member);
+        let join = group.engine.pairing().join;
+        if group.engine.status() == Status::PendingJoin
+            && join.is_some_and(|join| join.admitter == token.keys())
+        {
+            waiting = Some(namespace.clone());
+        }
         group.close().await;
         if is_own {
             return Err(engine_error(EngineError::InvalidPairingToken));
@@ -106,7 +119,7 @@ async fn check_inviter(device: &Device, token: &PairingToken) -> Result<(), Fail
             return Err(engine_error(EngineError::AlreadyInGroup));
         }
     }
-    Ok(())
+    Ok(waiting)
 }
 
 /// Asks about the relay and stores the request.
@@ -116,7 +129,7 @@ async fn begin(
     lines: &mut Option<Lines>,
     output: Output,
 ) -> Result<OpenGroup, Failure> {
-    check_inviter(device, &token).await?;
+    let waiting = check_inviter(device, &token).await?;
     output.say(&Report::Relay {
         host: relay.host().to_owned(),
         receive_port: relay.receive_port(),
@@ -127,9 +140,26 @@ async fn begin(
         return Err(relay_refused());
     }
     check_relay(&relay, output).await?;
-    let group = OpenGroup::open_new(device, relay).await?;
+    let group = match waiting {
+        Some(namespace) => reopen(device, &namespace, relay).await?,
+        None => OpenGroup::open_new(device, relay).await?,
+    };
     if let Err(error) = group.engine.join(token).await {
         let _ = close(device, group).await;
+        return Err(engine_error(error));
+    }
+    Ok(group)
+}
+
+/// Opens the place of a join that waits, on the relay of the new invitation.
+async fn reopen(
+    device: &Device,
+    namespace: &Namespace,
+    relay: RelayAddress,
+) -> Result<OpenGroup, Failure> {
+    let group = OpenGroup::open(device, namespace, None).await?;
+    if let Err(error) = group.engine.set_relay(relay).await {
+        group.close().await;
         return Err(engine_error(error));
     }
     Ok(group)
@@ -229,6 +259,8 @@ struct Waiting<'a> {
     lines: Option<Lines>,
     output: Output,
     is_asking: bool,
+    /// How far the join was when that was last told.
+    told: Option<(JoinProgress, Option<&'static str>)>,
 }
 
 impl Waiting<'_> {
@@ -256,6 +288,7 @@ impl Waiting<'_> {
             if self.is_in() {
                 return self.say_joined();
             }
+            self.say_progress()?;
             let Self {
                 group,
                 lines,
@@ -347,6 +380,34 @@ impl Waiting<'_> {
         }
     }
 
+    /// Says how far the join is, whenever that changed.
+    fn say_progress(&mut self) -> Result<(), Failure> {
+        let Some(PairingJoin { progress, .. }) = self.open_join() else {
+            return Ok(());
+        };
+        let failure = self.group.engine.push_failure();
+        let reason = failure
+            .filter(|_| progress == JoinProgress::Queued)
+            .map(ConnectFailure::code);
+        let state = (progress, reason);
+        if self.told == Some(state) {
+            return Ok(());
+        }
+        self.told = Some(state);
+        if progress == JoinProgress::Refused {
+            return Err(refused_by_relay());
+        }
+        // On its way is no news for a person; it comes and goes with each attempt.
+        if progress == JoinProgress::Sending && !self.output.is_json() {
+            return Ok(());
+        }
+        self.output.say(&Report::JoinProgress {
+            group: self.group.namespace.as_str().to_owned(),
+            state: progress.code(),
+            reason,
+        })
+    }
+
     fn is_in(&self) -> bool {
         let engine = &self.group.engine;
         engine.status() == Status::Member && self.open_join().is_none_or(|join| join.confirmed)
@@ -411,13 +472,25 @@ fn words_differ() -> Failure {
     )
 }
 
+fn refused_by_relay() -> Failure {
+    Failure::new(
+        "join-refused-by-relay",
+        Exit::Relay,
+        "The relay refused the request for good.",
+        "It says that the request is malformed or too large, which it is not.",
+        "Ask whoever runs the relay. Run `sealpost join` with a new invitation to try again, or \
+         `sealpost join --cancel` to give it up.",
+    )
+}
+
 fn stays_pending() -> Failure {
     Failure::new(
         "join-pending",
         Exit::Interrupted,
         "The join stays pending.",
         "This command was interrupted before this device was let in.",
-        "Run `sealpost join` to go on, or `sealpost join --cancel` to give it up.",
+        "Run `sealpost join` to go on, with a new invitation if the old one is closed, or \
+         `sealpost join --cancel` to give it up.",
     )
 }
 

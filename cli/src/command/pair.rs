@@ -1,15 +1,16 @@
 //! `pair`: opens a pairing window, shows the invitation and lets one device in.
 //!
 //! The window closes when a device was accepted, when nobody came for as long as the app
-//! keeps it open, and whenever this command ends.
+//! keeps it open, when `pair --cancel` says so, and whenever this command ends.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use sealpost_engine::core::event::{Event, JoinRequest, JoinRequestId};
+use sealpost_engine::clock::{Clock as _, SystemClock};
+use sealpost_engine::core::event::{Event, JoinRequest, JoinRequestId, PairingWindow};
 use sealpost_engine::core::status::{ConnectFailure, Connection};
 use sealpost_protocol::invitation::Invitation;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep};
 
 use crate::arguments::{Global, Pair};
 use crate::device::Device;
@@ -17,13 +18,12 @@ use crate::explanation::{connect_failure, engine_error};
 use crate::failure::{Exit, Failure};
 use crate::interrupt::interrupted;
 use crate::open_group::{Happening, LOOK_INTERVAL, OpenGroup, is_hopeless, trouble};
+use crate::open_invitation::{self, OpenInvitation};
 use crate::output::Output;
 use crate::qr_code;
 use crate::question::{Answer, Lines, Question};
 use crate::report::Report;
 
-/// How long an invitation is good for, as in the app.
-const WINDOW_MINUTES: u64 = 10;
 /// How long the admission may take to reach a relay that answers.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -39,22 +39,36 @@ struct Window<'a> {
     group: &'a mut OpenGroup,
     output: Output,
     accepts_all: bool,
+    good_for_ms: u64,
+    mark: OpenInvitation,
     lines: Option<Lines>,
     asked: Option<JoinRequest>,
     seen: BTreeSet<JoinRequestId>,
 }
 
 pub(super) async fn run(global: &Global, pair: &Pair, output: Output) -> Result<(), Failure> {
+    if pair.cancel {
+        open_invitation::withdraw(global).await?;
+        return output.say(&Report::InvitationCancelled);
+    }
     let device = Device::open(global)?;
     let mut group = OpenGroup::find(&device, pair.group.group.as_deref()).await?;
-    let outcome = invite(&mut group, pair, output).await;
+    let outcome = match OpenInvitation::mark(device.folder()) {
+        Ok(mark) => invite(&mut group, mark, pair, output).await,
+        Err(failure) => Err(failure),
+    };
     // It closes with this program anyhow; a failure here has nothing to add.
     let _ = group.engine.cancel_pairing().await;
     group.close().await;
     outcome
 }
 
-async fn invite(group: &mut OpenGroup, pair: &Pair, output: Output) -> Result<(), Failure> {
+async fn invite(
+    group: &mut OpenGroup,
+    mark: OpenInvitation,
+    pair: &Pair,
+    output: Output,
+) -> Result<(), Failure> {
     let relay = group.engine.relay();
     if relay.is_none() {
         return Err(connect_failure(ConnectFailure::NoRelay));
@@ -68,12 +82,15 @@ async fn invite(group: &mut OpenGroup, pair: &Pair, output: Output) -> Result<()
     }
     output.say(&Report::Invitation {
         link,
-        minutes: WINDOW_MINUTES,
+        minutes: pair.good_for.div_ceil(60),
+        seconds: pair.good_for,
     })?;
     let window = Window {
         group,
         output,
         accepts_all: pair.accept,
+        good_for_ms: pair.good_for.saturating_mul(1_000),
+        mark,
         lines: (!pair.accept).then(Lines::of_input),
         asked: None,
         seen: BTreeSet::new(),
@@ -83,10 +100,10 @@ async fn invite(group: &mut OpenGroup, pair: &Pair, output: Output) -> Result<()
 
 impl Window<'_> {
     async fn answer_requests(mut self) -> Result<(), Failure> {
-        let deadline = Instant::now() + Duration::from_secs(WINDOW_MINUTES * 60);
         let end = interrupted();
         tokio::pin!(end);
         loop {
+            self.check_open()?;
             if let Some(request) = self.next_request()? {
                 if self.accepts_all {
                     return self.accept(request).await;
@@ -107,10 +124,25 @@ impl Window<'_> {
                         return self.accept(accepted).await;
                     }
                 }
-                () = sleep_until(deadline) => return Err(nobody_came()),
+                () = sleep(open_invitation::LOOK_INTERVAL) => {}
                 () = &mut end => return Err(interrupted_here()),
             }
         }
+    }
+
+    /// Fails when the window has to close: its time is over by the time of day, which goes on
+    /// while the computer sleeps, or somebody cancelled it.
+    fn check_open(&self) -> Result<(), Failure> {
+        if self.mark.is_withdrawn() {
+            return Err(withdrawn());
+        }
+        let window = self.group.engine.pairing().window;
+        let now_ms = SystemClock.now_ms();
+        let is_over = |window: PairingWindow| is_over(&window, self.good_for_ms, now_ms);
+        if window.is_none_or(is_over) {
+            return Err(nobody_came());
+        }
+        Ok(())
     }
 
     /// A request that nobody was told of yet, unless a question is still open.
@@ -127,16 +159,20 @@ impl Window<'_> {
             self.output.say(&Report::JoinRequest {
                 name: request.name.as_str().to_owned(),
                 words: request.words.clone(),
+                looks_like: request.looks_like.as_ref().map(|of| of.as_str().to_owned()),
             })?;
         }
         Ok(new)
     }
 
     fn look_at(&self, happening: Option<Happening>) -> Result<(), Failure> {
-        let Some(Happening::Event(Event::ConnectionChanged(connection))) = happening else {
-            return Ok(());
-        };
-        self.look_at_connection(connection)
+        match happening {
+            Some(Happening::Event(Event::ConnectionChanged(connection))) => {
+                self.look_at_connection(connection)
+            }
+            Some(Happening::Event(event)) => say_of_pairing(&event, self.output),
+            _ => Ok(()),
+        }
     }
 
     fn look_at_connection(&self, connection: Connection) -> Result<(), Failure> {
@@ -191,6 +227,26 @@ impl Window<'_> {
     }
 }
 
+/// Whether a window has to close: after ten minutes, or earlier if it was to be.
+fn is_over(window: &PairingWindow, good_for_ms: u64, now_ms: u64) -> bool {
+    window.is_over(now_ms) || now_ms >= window.opened_at_ms.saturating_add(good_for_ms)
+}
+
+/// Tells what an event says of devices that are not let in after all.
+pub(super) fn say_of_pairing(event: &Event, output: Output) -> Result<(), Failure> {
+    match event {
+        Event::StaleRequest { name, spent } => output.say(&Report::StaleRequest {
+            name: name.as_str().to_owned(),
+            reason: spent.code(),
+        }),
+        Event::AdmissionDropped { name, reason } => output.say(&Report::AdmissionDropped {
+            name: name.as_str().to_owned(),
+            reason: reason.code(),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Waits until nothing waits for the relay any more; false when that takes too long.
 pub(super) async fn push_out(group: &OpenGroup) -> bool {
     let deadline = Instant::now() + PATIENCE;
@@ -232,7 +288,18 @@ fn nobody_came() -> Failure {
         "invitation-expired",
         Exit::InVain,
         "The invitation is no longer good.",
-        format!("No device was let in within {WINDOW_MINUTES} minutes."),
+        "No device was let in while it was open.",
+        "Run `sealpost pair` again for a new one. A device that has asked with this one waits \
+         in vain, and needs the new one, too.",
+    )
+}
+
+fn withdrawn() -> Failure {
+    Failure::new(
+        "pairing-cancelled",
+        Exit::Interrupted,
+        "The invitation is cancelled.",
+        "`sealpost pair --cancel` was run.",
         "Run `sealpost pair` again for a new one.",
     )
 }
@@ -245,4 +312,34 @@ fn interrupted_here() -> Failure {
         "This command was interrupted.",
         "Run `sealpost pair` again for a new one.",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_engine::core::timing::PAIRING_WINDOW_MS;
+    use sealpost_protocol::invitation::Invitation;
+
+    use super::*;
+
+    const TOKEN: &str = "tsp1_e06Qm75__kTEZaIgA31gjuNYl9Me-XLwf3SJLLD3PxOgmqX0emdZgC_5VfjcLSoU\
+                         pcmdI76X-GQSf_k4NFWk8Lu7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7u7Y2K1ZA";
+
+    #[test]
+    fn a_window_closes_after_ten_minutes_or_when_it_was_to() {
+        let opened_at_ms = 1_790_812_800_000;
+        let window = PairingWindow {
+            token: Invitation::parse(TOKEN).unwrap().token,
+            opened_at_ms,
+            requests: Vec::new(),
+        };
+        let closes = |good_for_ms: u64, after_ms: u64| {
+            is_over(&window, good_for_ms, opened_at_ms + after_ms)
+        };
+        assert!(!closes(PAIRING_WINDOW_MS, PAIRING_WINDOW_MS - 1));
+        assert!(closes(PAIRING_WINDOW_MS, PAIRING_WINDOW_MS));
+        assert!(!closes(20_000, 19_999));
+        assert!(closes(20_000, 20_000));
+        // Never longer than ten minutes, whatever was asked for.
+        assert!(closes(u64::MAX, PAIRING_WINDOW_MS));
+    }
 }

@@ -8,6 +8,7 @@ use sealpost_engine::core::event::Event;
 use sealpost_engine::core::status::Connection;
 
 use super::messages::print_after;
+use super::pair::say_of_pairing;
 use super::send::{note_held, queue};
 use crate::arguments::{Global, Tail};
 use crate::device::Device;
@@ -101,7 +102,7 @@ fn say(happening: Happening, output: Output) -> Result<(), Failure> {
             status: status.code(),
             reason: reason.map(|reason| reason.code()),
         }),
-        Happening::Event(_) => Ok(()),
+        Happening::Event(event) => say_of_pairing(&event, output),
     }
 }
 

@@ -64,6 +64,7 @@ pub(crate) fn engine_error(error: EngineError) -> Failure {
         | EngineError::NotListed
         | EngineError::ManifestAwaited
         | EngineError::VersionsExhausted
+        | EngineError::GroupNameEmpty
         | EngineError::MemberNotFound => member_error(error),
         EngineError::PayloadTooLarge { max } => Failure::new(
             "text-too-large",
@@ -114,6 +115,13 @@ fn member_error(error: EngineError) -> Failure {
             "The members of this group can't change any more.",
             "Its list has had the last version that there is.",
             "Make a new group, and invite the devices to that one.",
+        ),
+        EngineError::GroupNameEmpty => Failure::new(
+            "group-name-empty",
+            Exit::Input,
+            "This is no name for a group.",
+            "Nothing of it can be seen.",
+            "Choose a name with letters or digits.",
         ),
         EngineError::MemberNotFound => group(
             "member-unknown",

@@ -1,14 +1,15 @@
 //! What each side of a pairing is told at each point, and what is refused where.
 
 use sealpost_protocol::frame::Refusal;
+use sealpost_protocol::limit::GROUP_MEMBERS_MAX;
 use sealpost_protocol::pairing_words::compare_code;
 
 use super::pairing::{ask, open_window, stranger};
 use crate::core::error::EngineError;
-use crate::core::event::{Event, JoinProgress, JoinRequestId};
+use crate::core::event::{AdmissionDropped, Event, JoinProgress, JoinRequestId};
 use crate::core::issue::{DeliveryIssue, SendFailure};
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes, words};
-use crate::core::status::Status;
+use crate::core::status::{Status, StatusReason};
 use crate::core::step::{Effect, PushId, PushOutcome};
 
 fn progress(rig: &Rig) -> Option<JoinProgress> {
@@ -321,4 +322,83 @@ fn members_compare_a_code_at_any_time() {
     post.rigs[0].advance(90 * 24 * 3_600 * SECOND_MS);
     post.rigs[0].restart();
     assert_eq!(code(0, 1, &post), before);
+}
+
+#[test]
+fn of_two_admissions_into_the_last_place_one_is_dropped_and_its_admitter_told() {
+    let mut post = Post::group(2);
+    for number in 2..GROUP_MEMBERS_MAX - 1 {
+        let rig = &mut post.rigs[0];
+        let token = open_window(rig);
+        let seed = 4_000 + u64::try_from(number).expect("a small number");
+        let request = ask(rig, &token, &stranger(seed)).expect("new");
+        rig.device
+            .handle_accept(request, rig.now_ms, &mut rig.rng)
+            .expect("room");
+        post.settle(0);
+    }
+    for seed in [60, 61] {
+        let mut rig = Rig::new(seed, "joiner");
+        rig.connect();
+        post.rigs.push(rig);
+        post.effects.push(Vec::new());
+    }
+    // Each admitter lets one in before it hears of the other.
+    for (admitter, joiner) in [(0, 2), (1, 3)] {
+        let token = open_window(&mut post.rigs[admitter]);
+        let rig = &mut post.rigs[joiner];
+        rig.device
+            .handle_join(&token, rig.now_ms)
+            .expect("another's token");
+        post.settle(joiner);
+        let rig = &mut post.rigs[admitter];
+        let request = rig.device.pairing().window.expect("open").requests[0].id;
+        rig.device
+            .handle_accept(request, rig.now_ms, &mut rig.rng)
+            .expect("one place is left");
+    }
+    post.take_events(0);
+    post.take_events(1);
+    for _ in 0..20 {
+        for index in 0..post.rigs.len() {
+            let rig = &mut post.rigs[index];
+            rig.now_ms += 60 * SECOND_MS;
+            rig.device.handle_wakeup(rig.now_ms, &mut rig.rng);
+            post.settle(index);
+        }
+    }
+    let dropped: Vec<usize> = [0, 1]
+        .into_iter()
+        .flat_map(|admitter| {
+            let events = post.take_events(admitter);
+            let is_drop = |event: &Event| {
+                matches!(
+                    event,
+                    Event::AdmissionDropped {
+                        reason: AdmissionDropped::GroupFull,
+                        ..
+                    }
+                )
+            };
+            let count = events.iter().filter(|event| is_drop(event)).count();
+            std::iter::repeat_n(admitter, count)
+        })
+        .collect();
+    assert_eq!(dropped.len(), 1, "told once, to one: {dropped:?}");
+    let (kept, lost) = if dropped == [0] { (3, 2) } else { (2, 3) };
+    let keys = |index: usize| post.rigs[index].device.keys().signing.member_id();
+    for admitter in [0, 1] {
+        let members = post.rigs[admitter].device.members();
+        assert_eq!(members.len(), GROUP_MEMBERS_MAX - 1);
+        assert!(members.iter().any(|member| member.id == keys(kept)));
+        assert!(!members.iter().any(|member| member.id == keys(lost)));
+    }
+    assert_eq!(post.rigs[kept].device.status(), Status::Member);
+    // It had been let in by its own admitter, so it hears that it is out again.
+    assert_eq!(post.rigs[lost].device.status(), Status::NotJoined);
+    let is_removal = |event: &Event| {
+        let removed = Some(StatusReason::Removed);
+        matches!(event, Event::StatusChanged { reason, .. } if *reason == removed)
+    };
+    assert!(post.take_events(lost).iter().any(is_removal));
 }
