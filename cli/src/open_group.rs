@@ -110,7 +110,7 @@ impl OpenGroup {
         let mut found: Option<Self> = None;
         for namespace in namespaces {
             let failure = match Self::open(device, namespace, None).await {
-                Ok(group) if group.engine.label().as_deref() != Some(wanted) => {
+                Ok(group) if group.engine.group_name().as_deref() != Some(wanted) => {
                     group.close().await;
                     continue;
                 }
@@ -152,7 +152,7 @@ impl OpenGroup {
 
     /// The group's name, or nothing that could be mistaken for one.
     pub(crate) fn name(&self) -> String {
-        self.engine.label().unwrap_or_default()
+        self.engine.group_name().unwrap_or_default()
     }
 
     /// The number of the group in this profile.

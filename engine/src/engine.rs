@@ -9,6 +9,7 @@
 //! - after [`Engine::close`] every call fails with [`EngineError::Closed`];
 //! - a handler or listener may call the engine without a deadlock.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::key::MemberId;
 use sealpost_protocol::limit::{END_TO_END_VERSION, TRANSPORT_VERSION};
+use sealpost_protocol::manifest::ManifestHash;
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::token::PairingToken;
 
@@ -29,13 +31,15 @@ use crate::core::device::Device;
 use crate::core::error::{EngineError, StorageFault};
 use crate::core::event::{Event, JoinRequestId, Member, PairingState};
 use crate::core::issue::{DeliveryIssue, HandlerError};
+use crate::core::membership::Cohesion;
 use crate::core::message::{DeliveryState, Message};
 use crate::core::status::{ConnectFailure, Connection, Status};
-use crate::core::step::MembershipNote;
-use crate::history::{StoredIssue, StoredMessage};
+use crate::core::timing;
+use crate::history::{StoredIssue, StoredMessage, StoredNote};
 use crate::keys::{KeyStore, KeyStoreError};
 use crate::namespace::Namespace;
 use crate::profile::ProfileId;
+use crate::store::Store;
 use crate::subscription::Subscription;
 
 /// A future that a handler returns.
@@ -118,6 +122,24 @@ impl OpenError {
     }
 }
 
+/// A device was let in only a moment ago. Two members that let somebody in and leave at the
+/// same time tear the group: their newcomers never hear of each other (amendment 2).
+#[derive(Clone, PartialEq, Eq)]
+pub struct LeavingWarning {
+    /// The name of the device that was let in.
+    pub newcomer: String,
+    /// Whether that is this device itself.
+    pub is_me: bool,
+    /// From when on there is nothing to warn of.
+    pub until_ms: u64,
+}
+
+impl fmt::Debug for LeavingWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LeavingWarning(..)")
+    }
+}
+
 /// One group on this device. Cheap to clone; clones share the group.
 ///
 /// The group closes when [`Self::close`] is called or the last clone is dropped. A message
@@ -165,6 +187,13 @@ impl Engine {
     #[must_use]
     pub fn members(&self) -> Vec<Member> {
         self.actor.view().members.clone()
+    }
+
+    /// The current manifest's version and hash. Devices that agree about their group have the
+    /// same; the hash tells nothing else, and belongs in no log.
+    #[must_use]
+    pub fn manifest(&self) -> Option<(u64, ManifestHash)> {
+        self.actor.view().manifest
     }
 
     /// How the relay is reached for receiving.
@@ -216,21 +245,21 @@ impl Engine {
         self.actor.wake();
     }
 
-    /// The group's name on this device.
+    /// What the group is called, if it has a name.
     #[must_use]
-    pub fn label(&self) -> Option<String> {
-        self.actor.view().label.clone()
+    pub fn group_name(&self) -> Option<String> {
+        self.actor.view().group_name.clone()
     }
 
-    /// Names the group on this device, or takes its name away where nothing visible is left
-    /// of the cleaned text. Durable on return.
+    /// Gives the group another name, which is cleaned, and tells the other members. Durable on
+    /// return. Of two names that are given at the same time all devices take the same one.
     ///
     /// # Errors
     ///
-    /// [`EngineError::Storage`] or [`EngineError::Closed`].
-    pub async fn set_label(&self, label: String) -> Result<(), EngineError> {
+    /// [`EngineError::GroupNameEmpty`], [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn rename_group(&self, name: String) -> Result<(), EngineError> {
         self.actor
-            .change(move |device, _, _| device.handle_label(&label))
+            .call(move |device, now_ms, _| device.handle_rename_group(&name, now_ms))
             .await
     }
 
@@ -487,19 +516,61 @@ impl Engine {
         self.actor.query(move |store, _| store.issues(limit)).await
     }
 
-    /// Up to `limit` lines of who came and went in the group, as this device saw it, newest
-    /// first. It ends with the group.
+    /// Up to `limit` lines of who came and went in the group before `position` (`None`: the
+    /// newest), as this device saw it, newest first. Like the messages it outlives the group.
     ///
     /// # Errors
     ///
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn membership_history(
         &self,
+        position: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<MembershipNote>, EngineError> {
+    ) -> Result<Vec<StoredNote>, EngineError> {
         self.actor
-            .query(move |store, _| store.membership_history(limit))
+            .query(move |store, _| store.membership_history(position, limit))
             .await
+    }
+
+    /// How this device stands with the others: what can't be repaired shows here. Nothing
+    /// outside a group.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn cohesion(&self) -> Result<Option<Cohesion>, EngineError> {
+        self.actor
+            .query(|store, device| {
+                let mut heard = BTreeSet::new();
+                for other in device.members() {
+                    if store.has_message_of(&other.id)? {
+                        heard.insert(other.keys.signing);
+                    }
+                }
+                Ok(device.cohesion(&heard))
+            })
+            .await
+    }
+
+    /// What speaks against leaving now, so that a program can ask first: a device was let in
+    /// only a moment ago. `None` where nothing does.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn leaving_warning(&self) -> Result<Option<LeavingWarning>, EngineError> {
+        if self.status() != Status::Member || self.members().is_empty() {
+            return Ok(None);
+        }
+        let now_ms = self.actor.call(|_, now_ms, _| Ok(now_ms)).await?;
+        let since_ms = now_ms.saturating_sub(timing::LEAVING_WARNING_MS);
+        let query = move |store: &Store, _: &Device| store.last_admission_since(since_ms);
+        let admission = self.actor.query(query).await?;
+        Ok(admission.map(|note| LeavingWarning {
+            newcomer: note.member.name.as_str().to_owned(),
+            is_me: note.is_me,
+            until_ms: note.seen_ms.saturating_add(timing::LEAVING_WARNING_MS),
+        }))
     }
 
     /// Takes one delivery issue off the list.

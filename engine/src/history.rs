@@ -11,6 +11,7 @@ use sealpost_protocol::message_id::MessageId;
 
 use crate::core::issue::DeliveryIssue;
 use crate::core::message::DeliveryState;
+use crate::core::step::MembershipNote;
 
 /// The most rows that one query answers.
 pub const PAGE_ROWS_MAX: usize = 1_000;
@@ -76,6 +77,64 @@ pub struct Delivery {
     pub name: String,
     /// How far it got.
     pub state: DeliveryState,
+}
+
+/// A line of the membership history: somebody came or went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredNote {
+    /// The place in the history: grows in the order of what was seen, and is never used twice.
+    pub position: u64,
+    /// Who came or went, by whose hand.
+    pub note: MembershipNote,
+}
+
+/// What a line of the membership history says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NoteKind {
+    /// It made the group.
+    Created,
+    /// It was let in.
+    Added,
+    /// It was in the group before this device could see by whose hand.
+    Found,
+    /// It left.
+    Left,
+    /// Another device removed it.
+    Removed,
+    /// It is no member after all: whoever had let it in had been removed by then.
+    Void,
+}
+
+impl NoteKind {
+    /// The stable name of the value, for JSON and the message catalogue.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Added => "added",
+            Self::Found => "found",
+            Self::Left => "left",
+            Self::Removed => "removed",
+            Self::Void => "void",
+        }
+    }
+}
+
+impl MembershipNote {
+    /// What the line says.
+    #[must_use]
+    pub fn kind(&self) -> NoteKind {
+        let by = self.by.as_ref();
+        let is_by_itself = by.map(|by| by.issuer == self.member.keys.signing);
+        match (self.is_added, is_by_itself) {
+            (true, Some(true)) => NoteKind::Created,
+            (true, Some(false)) => NoteKind::Added,
+            (true, None) => NoteKind::Found,
+            (false, Some(true)) => NoteKind::Left,
+            (false, Some(false)) => NoteKind::Removed,
+            (false, None) => NoteKind::Void,
+        }
+    }
 }
 
 /// A delivery issue of the past.

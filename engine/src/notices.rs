@@ -167,7 +167,7 @@ impl State {
             Event::MembersChanged(_)
             | Event::ConnectionChanged(_)
             | Event::PairingChanged
-            | Event::LabelChanged => true,
+            | Event::GroupRenamed => true,
             // Who listens later reads the history instead.
             Event::MessageStored { .. } | Event::MessageChanged { .. }
                 if !self.had_event_listener =>

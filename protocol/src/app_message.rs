@@ -13,6 +13,7 @@
 //! | 5 | file chunk | reserved |
 //! | 6 | receipt | reserved |
 //! | 7 | reaction | reserved |
+//! | 8 | version of the group name | in use, beside 3 |
 
 use core::fmt;
 
@@ -26,6 +27,7 @@ use crate::limit::APP_MESSAGE_ID_BYTES;
 const ID_FIELD: u32 = 1;
 const TEXT_FIELD: u32 = 2;
 const GROUP_NAME_FIELD: u32 = 3;
+const GROUP_NAME_VERSION_FIELD: u32 = 8;
 const FIELD_NUMBER_MAX: u32 = (1 << 29) - 1;
 
 /// One message of the app.
@@ -42,8 +44,13 @@ pub struct AppMessage {
 pub enum AppMessageKind {
     /// A text.
     Text(String),
-    /// The name of the group, for a newcomer.
-    GroupName(String),
+    /// The name of the group: for everybody when it is given, later for each newcomer.
+    GroupName {
+        /// The name, not cleaned.
+        name: String,
+        /// Counts the names of the group: a new one is above all that its giver knew.
+        version: u64,
+    },
     /// Something that this build doesn't know.
     Unknown {
         /// The number of its field; 0 where there is none.
@@ -63,16 +70,20 @@ impl AppMessage {
     /// The message as bytes. Of an unknown one, its number with an empty value.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        let (kind, unknown) = match &self.kind {
-            AppMessageKind::Text(text) => (Some(WireKind::Text(text.clone())), None),
-            AppMessageKind::GroupName(name) => (Some(WireKind::GroupName(name.clone())), None),
-            AppMessageKind::Unknown { number } => (None, Some(*number)),
-        };
-        let mut bytes = WireAppMessage {
+        let mut wire = WireAppMessage {
             id: self.id.to_vec(),
-            kind,
+            ..WireAppMessage::default()
+        };
+        let mut unknown = None;
+        match &self.kind {
+            AppMessageKind::Text(text) => wire.kind = Some(WireKind::Text(text.clone())),
+            AppMessageKind::GroupName { name, version } => {
+                wire.kind = Some(WireKind::GroupName(name.clone()));
+                wire.group_name_version = *version;
+            }
+            AppMessageKind::Unknown { number } => unknown = Some(*number),
         }
-        .encode_to_vec();
+        let mut bytes = wire.encode_to_vec();
         if let Some(number) = unknown.filter(|number| is_unknown(*number)) {
             encode_key(number, WireType::LengthDelimited, &mut bytes);
             encode_varint(0, &mut bytes);
@@ -96,7 +107,10 @@ impl AppMessage {
             })?;
         let kind = match wire.kind {
             Some(WireKind::Text(text)) => AppMessageKind::Text(text),
-            Some(WireKind::GroupName(name)) => AppMessageKind::GroupName(name),
+            Some(WireKind::GroupName(name)) => AppMessageKind::GroupName {
+                name,
+                version: wire.group_name_version,
+            },
             None => AppMessageKind::Unknown {
                 number: unknown_number(bytes),
             },
@@ -117,7 +131,7 @@ impl fmt::Debug for AppMessageKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(_) => f.write_str("Text"),
-            Self::GroupName(_) => f.write_str("GroupName"),
+            Self::GroupName { .. } => f.write_str("GroupName"),
             Self::Unknown { number } => write!(f, "Unknown({number})"),
         }
     }
@@ -143,6 +157,8 @@ struct WireAppMessage {
     id: Vec<u8>,
     #[prost(oneof = "WireKind", tags = "2, 3")]
     kind: Option<WireKind>,
+    #[prost(uint64, tag = "8")]
+    group_name_version: u64,
 }
 
 #[derive(Clone, PartialEq, prost::Oneof)]
@@ -154,7 +170,11 @@ enum WireKind {
 }
 
 fn is_unknown(number: u32) -> bool {
-    !matches!(number, 0 | ID_FIELD | TEXT_FIELD | GROUP_NAME_FIELD) && number <= FIELD_NUMBER_MAX
+    let is_known = matches!(
+        number,
+        0 | ID_FIELD | TEXT_FIELD | GROUP_NAME_FIELD | GROUP_NAME_VERSION_FIELD
+    );
+    !is_known && number <= FIELD_NUMBER_MAX
 }
 
 /// The lowest number among the fields that aren't known; 0 where there is none.
@@ -187,6 +207,11 @@ mod tests {
         AppMessage { id: ID, kind }
     }
 
+    fn group_name(name: &str, version: u64) -> AppMessageKind {
+        let name = name.to_owned();
+        AppMessageKind::GroupName { name, version }
+    }
+
     /// The id's field, then the rest in hex.
     fn with_id(rest: &str) -> Vec<u8> {
         [&[0x0a, 0x10][..], &ID, &hex::decode(rest).unwrap()].concat()
@@ -197,7 +222,8 @@ mod tests {
         for (kind, rest) in [
             (AppMessageKind::Text("hello".to_owned()), "120568656c6c6f"),
             (AppMessageKind::Text(String::new()), "1200"),
-            (AppMessageKind::GroupName("Home".to_owned()), "1a04486f6d65"),
+            (group_name("Home", 0), "1a04486f6d65"),
+            (group_name("Home", 300), "1a04486f6d6540ac02"),
             (AppMessageKind::Unknown { number: 4 }, "2200"),
             (AppMessageKind::Unknown { number: 0 }, ""),
         ] {
@@ -211,7 +237,7 @@ mod tests {
     fn the_vectors_are_met() {
         for (kind, place) in [
             (AppMessageKind::Text("hello".to_owned()), "text"),
-            (AppMessageKind::GroupName("Home".to_owned()), "group_name"),
+            (group_name("Home", 2), "group_name"),
         ] {
             let bytes = vectors::bytes(&format!("/app_message/{place}/bytes"));
             assert_eq!(message(kind).encode(), bytes);
@@ -230,6 +256,10 @@ mod tests {
         // A reaction and, before it, something with a higher number.
         let unknown = Ok(message(AppMessageKind::Unknown { number: 7 }));
         assert_eq!(AppMessage::decode(&with_id("4a00380a")), unknown);
+        // The version of a name that isn't there says nothing.
+        assert_eq!(AppMessage::decode(&with_id("120268694002")), text);
+        let nothing = Ok(message(AppMessageKind::Unknown { number: 0 }));
+        assert_eq!(AppMessage::decode(&with_id("4002")), nothing);
         // Of two kinds the last counts.
         assert_eq!(AppMessage::decode(&with_id("1a014112026869")), text);
     }

@@ -193,10 +193,15 @@ proptest! {
     }
 
     #[test]
-    fn app_messages(id: [u8; 16], text in any::<String>(), number in 4_u32..1 << 29) {
+    fn app_messages(
+        id: [u8; 16],
+        text in any::<String>(),
+        version: u64,
+        number in (4_u32..1 << 29).prop_filter("in use", |number| *number != 8),
+    ) {
         for kind in [
             AppMessageKind::Text(text.clone()),
-            AppMessageKind::GroupName(text),
+            AppMessageKind::GroupName { name: text, version },
             AppMessageKind::Unknown { number },
         ] {
             let message = AppMessage { id, kind };

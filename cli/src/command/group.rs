@@ -25,7 +25,7 @@ async fn make(global: &Global, new: &GroupNew, output: Output) -> Result<(), Fai
     let device = Device::open(global)?;
     check_relay(&relay, output).await?;
     let group = OpenGroup::open_new(&device, relay).await?;
-    if let Err(error) = group.engine.set_label(name).await {
+    if let Err(error) = group.engine.rename_group(name).await {
         let _ = group.abandon(&device).await;
         return Err(engine_error(error));
     }

@@ -72,9 +72,9 @@ impl Home {
     }
 }
 
-async fn set_label(actor: &ActorHandle, label: String) -> Result<(), EngineError> {
+async fn rename(actor: &ActorHandle, name: String) -> Result<(), EngineError> {
     actor
-        .change(move |device, _, _| device.handle_label(&label))
+        .call(move |device, now_ms, _| device.handle_rename_group(&name, now_ms))
         .await
 }
 
@@ -93,7 +93,7 @@ async fn every_call_of_a_burst_is_answered() {
     let calls: Vec<_> = (0..3 * INPUTS_AT_ONCE_MAX)
         .map(|number| {
             let actor = Arc::clone(&actor);
-            tokio::spawn(async move { set_label(&actor, number.to_string()).await })
+            tokio::spawn(async move { rename(&actor, number.to_string()).await })
         })
         .collect();
     tokio::task::yield_now().await;
@@ -116,7 +116,7 @@ async fn fill_disk(actor: &ActorHandle, is_full: bool) {
 async fn a_full_disk_refuses_what_it_can_not_keep_and_recovers() {
     let home = Home::new();
     let actor = home.open().await.unwrap();
-    set_label(&actor, "before".to_owned()).await.unwrap();
+    rename(&actor, "before".to_owned()).await.unwrap();
     fill_disk(&actor, true).await;
     let (answered, answer) = mpsc::channel();
     actor.shared_input(Input::Call(Box::new(move |device, now_ms, _| {
@@ -130,10 +130,10 @@ async fn a_full_disk_refuses_what_it_can_not_keep_and_recovers() {
         actor.query(|store, _| store.issues(9)).await.unwrap(),
         Vec::new()
     );
-    assert_eq!(actor.view().label.as_deref(), Some("before"));
+    assert_eq!(actor.view().group_name.as_deref(), Some("before"));
     fill_disk(&actor, false).await;
-    set_label(&actor, "after".to_owned()).await.unwrap();
-    assert_eq!(actor.view().label.as_deref(), Some("after"));
+    rename(&actor, "after".to_owned()).await.unwrap();
+    assert_eq!(actor.view().group_name.as_deref(), Some("after"));
 }
 
 #[tokio::test]
@@ -348,7 +348,7 @@ async fn the_clock_is_asked_when_the_actor_is_woken() {
     home.clock.advance(61 * 24 * 3_600_000);
     actor.wake();
     // The end of a turn is when time is looked at.
-    set_label(&actor, "x".to_owned()).await.unwrap();
+    rename(&actor, "x".to_owned()).await.unwrap();
     assert_eq!(
         actor.query(move |store, _| is_handled(store)).await,
         Ok(false)
@@ -363,10 +363,10 @@ fn still_actor(home: &Home) -> Actor {
     actor
 }
 
-fn label_call(label: &'static str) -> (Input, Receiver<Result<(), EngineError>>) {
+fn naming_call(name: &'static str) -> (Input, Receiver<Result<(), EngineError>>) {
     let (answered, answer) = mpsc::channel();
-    let call = Input::Call(Box::new(move |device, _, _| {
-        device.handle_label(label);
+    let call = Input::Call(Box::new(move |device, now_ms, _| {
+        device.handle_rename_group(name, now_ms).unwrap();
         Box::new(move |committed| answered.send(committed).unwrap())
     }));
     (call, answer)
@@ -391,12 +391,12 @@ async fn a_store_that_can_not_be_read_is_asked_at_growing_intervals_and_for_a_ca
         actor.turn(None);
         assert_ne!(actor.rest, rest);
     }
-    let (call, answer) = label_call("refused");
+    let (call, answer) = naming_call("refused");
     actor.turn(Some(call));
     let refused = answer.recv_timeout(SOON).unwrap();
     assert!(matches!(refused, Err(EngineError::Storage(_))));
     actor.group.store.hide_tables(false);
-    let (call, answer) = label_call("taken");
+    let (call, answer) = naming_call("taken");
     actor.turn(Some(call));
     assert_eq!(answer.recv_timeout(SOON).unwrap(), Ok(()));
     assert_eq!((actor.rest, actor.stale), (None, None));
@@ -419,7 +419,7 @@ async fn only_a_step_that_wrote_something_ends_the_row_of_failures() {
         assert_eq!(actor.rest.map(|rest| rest.failures), Some(failures));
         assert!(actor.patience() > Duration::from_secs(1), "no spinning");
     }
-    let (call, answer) = label_call("written");
+    let (call, answer) = naming_call("written");
     actor.turn(Some(call));
     assert_eq!(answer.recv_timeout(SOON).unwrap(), Ok(()));
     assert_eq!(actor.rest, None);
@@ -535,7 +535,7 @@ async fn damage_that_shows_while_the_group_is_open_is_repaired_at_the_next_start
     let home = Home::new();
     let actor = home.open().await.unwrap();
     let me = actor.view().me.keys;
-    set_label(&actor, "kept".to_owned()).await.unwrap();
+    rename(&actor, "kept".to_owned()).await.unwrap();
     actor.close().await;
     let actor = home.open().await.unwrap();
     let asked = actor
@@ -545,7 +545,7 @@ async fn damage_that_shows_while_the_group_is_open_is_repaired_at_the_next_start
     actor.close().await;
     let actor = home.open().await.unwrap();
     assert_eq!(actor.view().me.keys, me);
-    assert_eq!(actor.view().label.as_deref(), Some("kept"));
+    assert_eq!(actor.view().group_name.as_deref(), Some("kept"));
     let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
     assert_eq!(issues[0].issue, DeliveryIssue::StoreRepaired);
     assert_eq!(

@@ -1,6 +1,7 @@
 //! What can be asked of a group at any time, without waiting for its actor.
 
 use sealpost_protocol::address::RelayAddress;
+use sealpost_protocol::manifest::ManifestHash;
 
 use crate::core::device::Device;
 use crate::core::event::{Member, PairingState};
@@ -12,9 +13,10 @@ pub(crate) struct View {
     pub(crate) status: Status,
     pub(crate) me: Member,
     pub(crate) members: Vec<Member>,
+    pub(crate) manifest: Option<(u64, ManifestHash)>,
     pub(crate) connection: Connection,
     pub(crate) pairing: PairingState,
-    pub(crate) label: Option<String>,
+    pub(crate) group_name: Option<String>,
     pub(crate) relay: Option<RelayAddress>,
     pub(crate) max_payload_bytes: usize,
 }
@@ -26,9 +28,10 @@ impl View {
             status: device.status(),
             me: device.me(),
             members: device.members(),
+            manifest: device.manifest(),
             connection: device.connection(),
             pairing: device.pairing(),
-            label: device.label().map(str::to_owned),
+            group_name: device.group_name().map(str::to_owned),
             relay,
             max_payload_bytes: device.max_payload_bytes(),
         }

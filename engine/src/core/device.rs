@@ -22,9 +22,9 @@ use std::fmt;
 use rand_core::CryptoRngCore;
 use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, SigningPublic};
 use sealpost_protocol::limit::{BODY_BYTES_MAX, SEQUENCE_MAX};
-use sealpost_protocol::manifest;
+use sealpost_protocol::manifest::{self, ManifestHash};
 use sealpost_protocol::message_id::MessageId;
-use sealpost_protocol::name::{self, DeviceName};
+use sealpost_protocol::name::DeviceName;
 use thiserror::Error;
 
 use super::error::{EngineError, StorageFault};
@@ -34,7 +34,7 @@ use super::held::HeldBlobs;
 use super::inbox;
 use super::inbox::Inbox;
 use super::issue::{DeliveryIssue, HandlerError, Unreadable};
-use super::membership::Membership;
+use super::membership::{Cohesion, Membership};
 use super::message::Message;
 use super::outbox::Outbox;
 use super::pairing::Pairing;
@@ -49,6 +49,7 @@ use super::timing;
 mod ending;
 mod joining;
 mod membering;
+mod naming;
 mod receiving;
 mod sending;
 #[cfg(test)]
@@ -59,16 +60,18 @@ pub struct Device {
     secrets: DeviceSecrets,
     keys: DeviceKeys,
     name: DeviceName,
-    label: Option<String>,
+    group_name: Option<GroupName>,
+    /// Whether that name was given on this device.
+    gave_name: bool,
     body_bytes_max: usize,
     phase: Phase,
     /// The status that the app was told last.
     told: Status,
+    /// How far the join was when that was last told.
+    told_progress: Option<JoinProgress>,
     last_sequence: u64,
     connection: Connection,
     has_handler: bool,
-    /// How far the join was when that was last told.
-    told_progress: Option<JoinProgress>,
     outbox: Outbox,
     inbox: Inbox,
     held: HeldBlobs,
@@ -150,15 +153,16 @@ impl Device {
             keys,
             secrets: snapshot.secrets,
             name: snapshot.name,
-            label: snapshot.label,
+            group_name: snapshot.group_name,
+            gave_name: snapshot.gave_name,
             body_bytes_max: limit.min(BODY_BYTES_MAX),
             phase: snapshot.phase,
             told: snapshot.phase.status(),
+            told_progress: None,
             last_sequence: snapshot.last_sequence,
             connection: Connection::Disconnected(None),
             has_handler: false,
             outbox: Outbox::restore(
-            told_progress: None,
                 &keys.signing,
                 snapshot.outbox_messages,
                 snapshot.outbox_entries,
@@ -176,11 +180,11 @@ impl Device {
             bodies: BTreeMap::new(),
             step: Step::default(),
         };
+        device.told_progress = device.pairing.join_record().map(|_| device.join_progress());
         device.want_join_words();
         device.carry_out_membership(None, now_ms);
         Ok(device)
     }
-        device.told_progress = device.pairing.join_record().map(|_| device.join_progress());
 
     /// Takes over what no store holds from the machine that this one replaces: the open
     /// pairing window, unless it is another identity's or the phase has none, and the wish to
@@ -218,15 +222,6 @@ impl Device {
     pub fn handle_handler_missing(&mut self, run: HandlerRun) {
         self.has_handler = false;
         self.inbox.handle_missing_handler(run);
-    }
-
-    /// Takes the group's local name, cleaned; none where nothing visible is left of it.
-    pub fn handle_label(&mut self, label: &str) {
-        let label = name::clean(label);
-        self.step.changes.push(Change::LabelSaved {
-            label: label.clone(),
-        });
-        self.set_label(label);
     }
 
     /// The person wants everything to be tried now.
@@ -285,20 +280,20 @@ impl Device {
     pub fn handle_push_outcome(
         &mut self,
         push: PushId,
+        outcome: PushOutcome,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) {
+        self.follow_version(outcome);
         let asks = |device: &Self| {
             device.phase == Phase::PendingJoin && device.outbox.pair_in_flight().is_some()
         };
         let asked = asks(self);
-        outcome: PushOutcome,
-        now_ms: u64,
+        self.outbox
+            .handle_outcome(push, outcome, now_ms, rng, &mut self.step);
         if asked && !asks(self) && outcome != PushOutcome::Stored {
             self.pairing.refuse_join();
         }
-        rng: &mut impl CryptoRngCore,
-    ) {
-        self.follow_version(outcome);
-        self.outbox
-            .handle_outcome(push, outcome, now_ms, rng, &mut self.step);
     }
 
     /// Time passed. Due at [`Device::next_wakeup`], harmless at any other time.
@@ -352,12 +347,12 @@ impl Device {
     ) -> Step {
         self.decide_blobs(now_ms, lookup);
         self.fire_membership_timer(now_ms, rng);
-        self.tell_join_progress();
         self.finish_ending(rng);
         // Only now: an end that is over within the step is told as one change.
         self.tell_status(None);
         self.push_ready(now_ms, rng, lookup);
         self.push_marker(now_ms, rng);
+        self.tell_join_progress();
         for id in self.outbox.take_changed() {
             self.tell(Event::MessageChanged { id });
         }
@@ -434,10 +429,26 @@ impl Device {
             .collect()
     }
 
-    /// The group's local name.
+    /// What the group is called, if it has a name.
     #[must_use]
-    pub fn label(&self) -> Option<&str> {
-        self.label.as_deref()
+    pub fn group_name(&self) -> Option<&str> {
+        self.group_name.as_ref().map(|name| name.text.as_str())
+    }
+
+    /// The current manifest's version and hash: equal on all devices that agree.
+    #[must_use]
+    pub fn manifest(&self) -> Option<(u64, ManifestHash)> {
+        let current = self.membership.as_ref()?.current();
+        Some((current.version(), current.hash()))
+    }
+
+    /// How this device stands with the others of its group; `heard` are those that wrote a
+    /// message. Nothing where the group is over.
+    #[must_use]
+    pub fn cohesion(&self, heard: &BTreeSet<SigningPublic>) -> Option<Cohesion> {
+        let membership = self.membership.as_ref();
+        let membership = membership.filter(|_| self.phase == Phase::Member)?;
+        Some(membership.cohesion(heard))
     }
 
     /// Whether words are still of use.
@@ -509,13 +520,6 @@ impl Device {
 impl Device {
     fn tell(&mut self, event: Event) {
         self.step.effects.push(Effect::Tell(event));
-    }
-
-    fn set_label(&mut self, label: Option<String>) {
-        if self.label != label {
-            self.label = label;
-            self.tell(Event::LabelChanged);
-        }
     }
 
     fn set_phase(&mut self, phase: Phase, reason: Option<StatusReason>) {

@@ -58,6 +58,9 @@ pub enum EngineError {
     /// The group has no manifest version left, so that its members can't change any more.
     #[error("the group has no manifest version left")]
     VersionsExhausted,
+    /// Nothing that can be seen is left of the group's name.
+    #[error("nothing of the group's name can be seen")]
+    GroupNameEmpty,
     /// Nobody in the group has that id.
     #[error("no such member")]
     MemberNotFound,
@@ -93,6 +96,7 @@ impl EngineError {
             Self::NotListed => "notListed",
             Self::ManifestAwaited => "manifestAwaited",
             Self::VersionsExhausted => "versionsExhausted",
+            Self::GroupNameEmpty => "groupNameEmpty",
             Self::MemberNotFound => "memberNotFound",
             Self::PayloadTooLarge { .. } => "payloadTooLarge",
             Self::MessageHandlerAlreadySet => "messageHandlerAlreadySet",

@@ -47,8 +47,8 @@ pub enum Event {
     },
     /// [`PairingState`] changed.
     PairingChanged,
-    /// The group's name on this device changed.
-    LabelChanged,
+    /// The group has another name.
+    GroupRenamed,
     /// A message row was added at this position.
     MessageStored {
         /// The position of the row in the message history.

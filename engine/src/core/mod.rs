@@ -11,11 +11,13 @@
 //! | what comes in, one at a time | `inbox`, `held` |
 //! | windows, requests, joins | `pairing` |
 //! | who is a member | [`membership`] |
+//! | what the group is called | [`group_name`] |
 //! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
 
 pub mod device;
 pub mod error;
 pub mod event;
+pub mod group_name;
 mod held;
 mod inbox;
 pub mod issue;

@@ -52,6 +52,9 @@ pub enum StatusReason {
     Left,
     /// Another member removed this device.
     Removed,
+    /// Whoever let this device in had been removed by then, so that its admission came to
+    /// nothing. It has to pair again, with a device that is in the group.
+    AdmissionVoid,
     /// The group was destroyed.
     Destroyed,
     /// The store was older than this version can read and was started afresh.
@@ -67,6 +70,7 @@ impl StatusReason {
             Self::Joined => "joined",
             Self::Left => "left",
             Self::Removed => "removed",
+            Self::AdmissionVoid => "admissionVoid",
             Self::Destroyed => "destroyed",
             Self::StoreReset => "storeReset",
         }
@@ -93,6 +97,8 @@ pub enum Ending {
     Left,
     /// Another member removed this device.
     Removed,
+    /// The others closed this device's admission, because its admitter had been removed.
+    Void,
     /// The group is destroyed.
     Destroyed,
 }
@@ -104,6 +110,7 @@ impl Ending {
         match self {
             Self::Left => StatusReason::Left,
             Self::Removed => StatusReason::Removed,
+            Self::Void => StatusReason::AdmissionVoid,
             Self::Destroyed => StatusReason::Destroyed,
         }
     }
@@ -111,12 +118,13 @@ impl Ending {
 
 impl Phase {
     /// Every phase, in the order of the life of a group.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::NotJoined,
         Self::PendingJoin,
         Self::Member,
         Self::Ending(Ending::Left),
         Self::Ending(Ending::Removed),
+        Self::Ending(Ending::Void),
         Self::Ending(Ending::Destroyed),
     ];
 
@@ -127,7 +135,7 @@ impl Phase {
             Self::NotJoined => Status::NotJoined,
             Self::PendingJoin => Status::PendingJoin,
             Self::Member => Status::Member,
-            Self::Ending(Ending::Left | Ending::Removed) => Status::Leaving,
+            Self::Ending(Ending::Left | Ending::Removed | Ending::Void) => Status::Leaving,
             Self::Ending(Ending::Destroyed) => Status::Destroying,
         }
     }
@@ -141,6 +149,7 @@ impl Phase {
             Self::Member => "member",
             Self::Ending(Ending::Left) => "leaving",
             Self::Ending(Ending::Removed) => "removed",
+            Self::Ending(Ending::Void) => "admissionVoid",
             Self::Ending(Ending::Destroyed) => "destroying",
         }
     }

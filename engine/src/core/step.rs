@@ -22,6 +22,7 @@ use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingSecret;
 
 use super::event::{Event, JoinRequestId};
+use super::group_name::GroupName;
 use super::issue::{DeliveryIssue, SendFailure};
 use super::membership::{Attribution, MembershipChange, MembershipSnapshot};
 use super::message::{AppMessageId, DeliveryState, Message, NewMessage};
@@ -140,15 +141,12 @@ pub enum Change {
         /// The new state; never [`DeliveryState::Sending`].
         state: DeliveryState,
     },
-    /// A member told the group's name. Taken only while the group has no local name.
+    /// The group has another name.
     GroupNamed {
-        /// The name, cleaned.
-        name: String,
-    },
-    /// The group's local name, as chosen here.
-    LabelSaved {
-        /// The name, cleaned; `None` where nothing visible was left of it.
-        label: Option<String>,
+        /// The name.
+        name: GroupName,
+        /// Whether it was given on this device, which then tells it to those who come later.
+        is_mine: bool,
     },
     /// A delivery issue. Anybody who knows a device's key can cause issues, so the store may
     /// bound the rows per code and drop the oldest ones.
@@ -170,8 +168,9 @@ pub enum Change {
     /// A line of the membership history, which nothing rests on.
     MembershipNoted(MembershipNote),
     /// The group is over: outbox, join, membership, dedup rows, held blobs and sequence go.
-    /// Message history, delivery issues and the group's local name stay (amendment 9);
-    /// deliveries that still wait become [`DeliveryState::Withdrawn`].
+    /// Message history, membership history, delivery issues and the group's name stay
+    /// (amendment 9), the name as [`GroupName::left_over`]; deliveries that still wait become
+    /// [`DeliveryState::Withdrawn`].
     GroupWiped,
     /// The device takes a fresh identity; always the last write of a wipe. The shell adds the
     /// secrets to the key store before the commit and removes the old ones after it
@@ -199,7 +198,6 @@ impl Change {
             Self::MessageStored(..) => "MessageStored",
             Self::DeliveryChanged { .. } => "DeliveryChanged",
             Self::GroupNamed { .. } => "GroupNamed",
-            Self::LabelSaved { .. } => "LabelSaved",
             Self::IssueAdded { .. } => "IssueAdded",
             Self::HeldBlobAdded(..) => "HeldBlobAdded",
             Self::HeldBlobRemoved { .. } => "HeldBlobRemoved",
@@ -340,8 +338,10 @@ pub struct Snapshot {
     pub secrets: DeviceSecrets,
     /// The device's own name.
     pub name: DeviceName,
-    /// The group's local name, if it has one.
-    pub label: Option<String>,
+    /// The group's name, if it has one.
+    pub group_name: Option<GroupName>,
+    /// Whether that name was given on this device.
+    pub gave_name: bool,
     /// Where the device stands.
     pub phase: Phase,
     /// The last used sequence number; 0 if none was.
@@ -375,7 +375,8 @@ impl Snapshot {
         Self {
             secrets,
             name,
-            label: None,
+            group_name: None,
+            gave_name: false,
             phase: Phase::NotJoined,
             last_sequence: 0,
             join: None,
@@ -416,8 +417,12 @@ pub struct MembershipNote {
     pub is_added: bool,
     /// Who.
     pub member: manifest::Member,
+    /// Whether that is this device itself.
+    pub is_me: bool,
     /// By whom, where this device can know.
     pub by: Option<Attribution>,
+    /// Whether it was by this device itself.
+    pub by_me: bool,
     /// When this device saw it.
     pub seen_ms: u64,
 }

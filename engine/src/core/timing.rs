@@ -33,6 +33,11 @@ pub const HANDLER_DELAY_FIRST_MS: u64 = 1_000;
 /// The longest delay between two attempts of a message handler.
 pub const HANDLER_DELAY_MAX_MS: u64 = 8_000;
 
+/// How long a run of the message handler that outlived its session may hold up the blobs of
+/// the next one, before it is taken to hang. The relay delivers what waits first, so its own
+/// blob comes before that if there still is one.
+pub const RUN_IN_THE_WAY_MS: u64 = 60_000;
+
 /// `heldForUpgrade` is raised at most once per version in this time (spec 3.8).
 pub const HELD_ISSUE_INTERVAL_MS: u64 = 60_000;
 
@@ -56,8 +61,16 @@ pub const JOIN_REQUESTS_MAX: usize = 32;
 /// again.
 pub const JOIN_REQUESTS_DISMISSED_MAX: usize = 256;
 
+/// How long after an admission a leave is asked about first. Two that let a device in and
+/// leave at the same time tear the group, and no rule can mend that (amendment 2); within this
+/// time the others have usually heard of each other.
+pub const LEAVING_WARNING_MS: u64 = 10 * 60 * 1_000;
+
 /// The longest name of a group that is taken from another member, in bytes.
 pub const GROUP_NAME_BYTES_MAX: usize = 256;
+
+/// The greatest version of a group's name. Above it nobody takes one.
+pub const GROUP_NAME_VERSION_MAX: u64 = (1 << 53) - 1;
 
 /// The delay before the next attempt of a message handler: 1, 2, 4, 8 s.
 #[must_use]

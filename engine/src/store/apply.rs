@@ -124,10 +124,10 @@ fn write(
             member,
             state,
         } => change_delivery(transaction, message, member.as_str(), *state),
-        Change::GroupNamed { name } => {
-            run("UPDATE device SET label = ?1 WHERE label IS NULL", &[name])
-        }
-        Change::LabelSaved { label } => run("UPDATE device SET label = ?1", &[label]),
+        Change::GroupNamed { name, is_mine } => run(
+            "UPDATE device SET label = ?1, label_version = ?2, label_is_mine = ?3",
+            &[&name.text, &integer(name.version), is_mine],
+        ),
         Change::IssueAdded { at_ms, issue } => issues::add(transaction, *at_ms, issue),
         Change::HeldBlobAdded(held) => add_held(transaction, held),
         Change::HeldBlobRemoved { digest } => {
@@ -286,7 +286,7 @@ fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
          DELETE FROM outbox_message;
          DELETE FROM handled;
          DELETE FROM held_blob;
-         UPDATE device SET last_sequence = 0;",
+         UPDATE device SET last_sequence = 0, label_version = 0, label_is_mine = 0;",
     )?;
     membership::wipe(transaction)?;
     transaction

@@ -24,6 +24,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::core::group_name::GroupName;
     use crate::core::step::Change;
     use crate::keys::IdentityId;
 
@@ -39,8 +40,10 @@ mod tests {
     fn write(store: &mut Store, rows: u64) {
         let mut changes = Vec::new();
         for row in 0..rows {
-            let label = Some(format!("{row} ").repeat(500));
-            changes.push(Change::LabelSaved { label });
+            let text = format!("{row} ").repeat(500);
+            let name = GroupName { version: row, text };
+            let is_mine = true;
+            changes.push(Change::GroupNamed { name, is_mine });
             store.apply(&changes, None).unwrap();
             changes.clear();
         }

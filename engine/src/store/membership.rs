@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use sealpost_protocol::key::{DeviceKeys, NoisePublic, SigningPublic};
+use sealpost_protocol::key::{DeviceKeys, MemberId, NoisePublic, SigningPublic};
 use sealpost_protocol::manifest::{ManifestHash, Member, SignedManifest};
 use sealpost_protocol::name::DeviceName;
 
@@ -15,7 +15,7 @@ use crate::core::membership::{
     Attribution, KnownManifest, MembershipChange, MembershipSnapshot, Tomb,
 };
 use crate::core::step::MembershipNote;
-use crate::history::PAGE_ROWS_MAX;
+use crate::history::{PAGE_ROWS_MAX, StoredNote};
 
 pub(super) fn write(
     transaction: &Transaction<'_>,
@@ -100,8 +100,8 @@ pub(super) fn note(transaction: &Transaction<'_>, note: &MembershipNote) -> rusq
     transaction
         .prepare_cached(
             "INSERT INTO membership_note
-                 (seen_ms, is_added, member, noise, name, issuer, issuer_name, version)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                 (seen_ms, is_added, member, noise, name, issuer, issuer_name, version, is_me, by_me)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?
         .execute(params![
             integer(note.seen_ms),
@@ -112,6 +112,8 @@ pub(super) fn note(transaction: &Transaction<'_>, note: &MembershipNote) -> rusq
             by.map(|by| by.issuer.as_bytes()),
             by.and_then(|by| by.name.as_ref()).map(DeviceName::as_str),
             by.map(|by| integer(by.version)),
+            note.is_me,
+            note.by_me,
         ])?;
     let oldest = transaction.last_insert_rowid().saturating_sub(NOTES_MAX);
     transaction
@@ -121,20 +123,24 @@ pub(super) fn note(transaction: &Transaction<'_>, note: &MembershipNote) -> rusq
 }
 
 impl Store {
-    /// Up to `limit` lines of the membership history, newest first.
+    /// Up to `limit` lines of the membership history before `before` (`None`: the newest),
+    /// newest first.
     pub(crate) fn membership_history(
         &self,
+        before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<MembershipNote>, StorageFault> {
+    ) -> Result<Vec<StoredNote>, StorageFault> {
         let limit = limit.min(PAGE_ROWS_MAX);
         let mut statement = self
             .connection
             .prepare_cached(&format!(
-                "SELECT seen_ms, is_added, member, noise, name, issuer, issuer_name, version
-                 FROM membership_note ORDER BY id DESC LIMIT {limit}"
+                "SELECT seen_ms, is_added, member, noise, name, issuer, issuer_name, version,
+                     is_me, by_me, id
+                 FROM membership_note WHERE id < ?1 ORDER BY id DESC LIMIT {limit}"
             ))
             .map_err(fault)?;
-        let mut rows = statement.query([]).map_err(fault)?;
+        let before = before.map_or(i64::MAX, integer);
+        let mut rows = statement.query([before]).map_err(fault)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(fault)? {
             found.push(read_note(row)?);
@@ -143,7 +149,36 @@ impl Store {
     }
 }
 
-fn read_note(row: &Row<'_>) -> Result<MembershipNote, StorageFault> {
+impl Store {
+    /// The newest line that says that somebody was added, unless it is older.
+    pub(crate) fn last_admission_since(
+        &self,
+        since_ms: u64,
+    ) -> Result<Option<MembershipNote>, StorageFault> {
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT seen_ms, is_added, member, noise, name, issuer, issuer_name, version,
+                     is_me, by_me, id
+                 FROM membership_note WHERE is_added = 1 AND seen_ms >= ?1
+                 ORDER BY id DESC LIMIT 1",
+            )
+            .map_err(fault)?;
+        let mut rows = statement.query([integer(since_ms)]).map_err(fault)?;
+        let row = rows.next().map_err(fault)?;
+        row.map(|row| Ok(read_note(row)?.note)).transpose()
+    }
+
+    /// Whether the history holds a message of a member.
+    pub(crate) fn has_message_of(&self, member: &MemberId) -> Result<bool, StorageFault> {
+        self.connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM message WHERE author = ?1)")
+            .and_then(|mut statement| statement.query_row([member.as_str()], |row| row.get(0)))
+            .map_err(fault)
+    }
+}
+
+fn read_note(row: &Row<'_>) -> Result<StoredNote, StorageFault> {
     let keys = DeviceKeys {
         signing: signing(row.get(2).map_err(fault)?),
         noise: NoisePublic::from_bytes(row.get(3).map_err(fault)?),
@@ -160,15 +195,19 @@ fn read_note(row: &Row<'_>) -> Result<MembershipNote, StorageFault> {
         }),
         _ => None,
     };
-    Ok(MembershipNote {
+    let note = MembershipNote {
         is_added: row.get(1).map_err(fault)?,
         member: Member {
             keys,
             name: DeviceName::clean(&name, &keys.signing),
         },
+        is_me: row.get(8).map_err(fault)?,
         by,
+        by_me: row.get(9).map_err(fault)?,
         seen_ms: number(row.get(0).map_err(fault)?)?,
-    })
+    };
+    let position = number(row.get(10).map_err(fault)?)?;
+    Ok(StoredNote { position, note })
 }
 
 pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -181,8 +220,7 @@ pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
          DELETE FROM membership_limbo;
          DELETE FROM membership_base;
          DELETE FROM membership_hello_sent;
-         DELETE FROM membership_held;
-         DELETE FROM membership_note;",
+         DELETE FROM membership_held;",
     )
 }
 

@@ -10,6 +10,7 @@ use super::apply::{KIND_GROUP_MANIFEST, KIND_PAIR, KIND_REVOKE, KIND_SYNC};
 use super::fault::fault;
 use super::{Store, membership, number};
 use crate::core::error::StorageFault;
+use crate::core::group_name::GroupName;
 use crate::core::issue::SendFailure;
 use crate::core::status::Phase;
 use crate::core::step::{
@@ -24,13 +25,12 @@ impl Store {
         name: DeviceName,
     ) -> Result<Snapshot, StorageFault> {
         let connection = &self.connection;
-        let (phase, last, label): (String, i64, Option<String>) = connection
-            .query_row(
-                "SELECT phase, last_sequence, label FROM device",
-                [],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )
+        let (phase, last): (String, i64) = connection
+            .query_row("SELECT phase, last_sequence FROM device", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
             .map_err(fault)?;
+        let (group_name, gave_name) = group_name(connection)?;
         let phase = Phase::from_code(&phase).ok_or(StorageFault::Damaged)?;
         let membership = match phase {
             Phase::Member | Phase::Ending(_) => Some(membership::read(connection)?),
@@ -39,7 +39,8 @@ impl Store {
         Ok(Snapshot {
             secrets,
             name,
-            label,
+            group_name,
+            gave_name,
             phase,
             last_sequence: number(last)?,
             join: join(connection)?,
@@ -50,6 +51,19 @@ impl Store {
             membership,
         })
     }
+}
+
+/// The group's name, and whether it was given on this device.
+fn group_name(connection: &Connection) -> Result<(Option<GroupName>, bool), StorageFault> {
+    let (text, version, is_mine): (Option<String>, i64, bool) = connection
+        .query_row(
+            "SELECT label, label_version, label_is_mine FROM device",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
+        .map_err(fault)?;
+    let version = number(version)?;
+    Ok((text.map(|text| GroupName { version, text }), is_mine))
 }
 
 fn join(connection: &Connection) -> Result<Option<JoinRecord>, StorageFault> {

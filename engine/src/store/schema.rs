@@ -11,7 +11,11 @@ use crate::core::error::StorageFault;
 use crate::core::status::Phase;
 use crate::keys::IdentityId;
 
-const MIGRATIONS: [&str; 2] = [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("schema_1.sql"),
+    include_str!("schema_2.sql"),
+    include_str!("schema_3.sql"),
+];
 
 /// The Store Version that this program writes.
 #[expect(clippy::cast_possible_truncation, reason = "one script per version")]
@@ -144,15 +148,16 @@ mod tests {
 
     #[test]
     fn migrations_are_chained_and_one_that_fails_leaves_the_old_store() {
-        let [first, second] = MIGRATIONS;
+        let next = VERSION + 1;
         let mut connection = store_of(1);
         let before = schema_of(&connection);
-        let scripts = [first, second, MADE_UP, BROKEN];
-        migrate_by(&scripts, &mut connection, 1, &FIRST).unwrap_err();
+        let with_one = [&MIGRATIONS[..], &[MADE_UP]].concat();
+        let with_two = [&with_one[..], &[BROKEN]].concat();
+        migrate_by(&with_two, &mut connection, 1, &FIRST).unwrap_err();
         assert_eq!(stored_version(&connection), 1);
         assert_eq!(schema_of(&connection), before);
-        migrate_by(&scripts[..3], &mut connection, 1, &FIRST).unwrap();
-        assert_eq!(stored_version(&connection), 3);
+        migrate_by(&with_one, &mut connection, 1, &FIRST).unwrap();
+        assert_eq!(stored_version(&connection), next);
         let mood: String = connection
             .query_row("SELECT mood FROM device WHERE label = 'kept'", [], |row| {
                 row.get(0)
@@ -161,7 +166,7 @@ mod tests {
         assert_eq!(mood, "new");
         // For this version it is too new now.
         let newer = OpenFault::TooNew {
-            found: 3,
+            found: next,
             known: VERSION,
         };
         assert_eq!(version(&connection), Err(newer));

@@ -11,6 +11,7 @@ use sealpost_protocol::token::PairingSecret;
 
 use super::*;
 use crate::core::event::Member;
+use crate::core::group_name::GroupName;
 use crate::core::issue::{DeliveryIssue, SendFailure, Unreadable};
 use crate::core::membership::{
     Attribution, KnownManifest, MembershipChange, MembershipSnapshot, Tomb,
@@ -66,6 +67,11 @@ fn secrets(seed: u64) -> DeviceSecrets {
 
 fn keys(seed: u64) -> DeviceKeys {
     secrets(seed).keys()
+}
+
+fn name(text: &str, version: u64) -> GroupName {
+    let text = text.to_owned();
+    GroupName { version, text }
 }
 
 fn member(seed: u64) -> Member {
@@ -148,8 +154,9 @@ fn some_changes() -> Vec<Change> {
             keep_until_ms: u64::MAX,
         },
         Change::HeldBlobAdded(held),
-        Change::LabelSaved {
-            label: Some("Home".to_owned()),
+        Change::GroupNamed {
+            name: name("Home", 3),
+            is_mine: true,
         },
     ]
 }
@@ -162,7 +169,10 @@ fn what_was_written_is_read_back_after_a_restart() {
     let read = snapshot(&store);
     assert_eq!(read.phase, Phase::PendingJoin);
     assert_eq!(read.last_sequence, 1_790_812_800_000);
-    assert_eq!(read.label.as_deref(), Some("Home"));
+    assert_eq!(
+        (read.group_name, read.gave_name),
+        (Some(name("Home", 3)), true)
+    );
     let join = read.join.unwrap();
     assert_eq!((join.admitter, join.confirmed), (keys(3), true));
     assert_eq!(join.secret.as_bytes(), &[4; 32]);
@@ -485,7 +495,10 @@ fn a_wipe_takes_the_group_and_leaves_what_the_person_read() {
     let read = snapshot(&store);
     assert_eq!((read.phase, read.last_sequence), (Phase::NotJoined, 0));
     assert!(read.join.is_none() && read.outbox_messages.is_empty() && read.held.is_empty());
-    assert_eq!(read.label.as_deref(), Some("Home"));
+    assert_eq!(
+        (read.group_name, read.gave_name),
+        (Some(name("Home", 0)), false)
+    );
     assert!(!store.is_handled(&MessageId::from_bytes([8; 32])).unwrap());
     assert_eq!(store.messages_after(0, 9).unwrap().len(), 1);
     assert_eq!(store.issues(9).unwrap()[0].issue, issue);
@@ -514,29 +527,6 @@ fn issues_are_kept_until_told_and_listed_until_dismissed() {
     assert_eq!(listed[0], untold[2], "newest first");
     store.remove_issue(untold[2].id).unwrap();
     assert_eq!(store.issues(9).unwrap().len(), 2);
-}
-
-#[test]
-fn a_group_name_from_a_member_gives_way_to_a_label() {
-    let home = Home::new();
-    let mut store = home.open();
-    let named = |name: &str| Change::GroupNamed {
-        name: name.to_owned(),
-    };
-    let label = |store: &Store| snapshot(store).label;
-    store
-        .apply(&[named("Our house"), named("Later")], None)
-        .unwrap();
-    assert_eq!(label(&store).as_deref(), Some("Our house"));
-    store
-        .apply(
-            &[Change::LabelSaved {
-                label: Some("Mine".to_owned()),
-            }],
-            None,
-        )
-        .unwrap();
-    assert_eq!(label(&store).as_deref(), Some("Mine"));
 }
 
 #[test]
@@ -744,7 +734,7 @@ fn manifests_that_wait_for_the_admission_keep_their_order() {
 }
 
 #[test]
-fn who_came_and_went_is_listed_within_a_bound_and_goes_with_the_group() {
+fn who_came_and_went_is_listed_in_pages_within_a_bound_and_outlives_the_group() {
     let home = Home::new();
     let mut store = home.open();
     let note = |seen_ms| MembershipNote {
@@ -753,6 +743,8 @@ fn who_came_and_went_is_listed_within_a_bound_and_goes_with_the_group() {
             keys: keys(2),
             name: member(2).name,
         },
+        is_me: seen_ms % 4 == 0,
+        by_me: seen_ms % 5 == 0,
         by: (seen_ms % 3 == 0).then(|| Attribution {
             issuer: keys(3).signing,
             name: (seen_ms % 6 == 0).then(|| member(3).name),
@@ -765,14 +757,24 @@ fn who_came_and_went_is_listed_within_a_bound_and_goes_with_the_group() {
         .map(|number| Change::MembershipNoted(note(number)))
         .collect();
     store.apply(&notes, None).unwrap();
-    let read = store.membership_history(9).unwrap();
-    let newest: Vec<_> = (kept - 1..=kept + 7).rev().map(note).collect();
-    assert_eq!(read, newest);
+    let page = |store: &Store, before| {
+        let read = store.membership_history(before, 5).unwrap();
+        let last = read.last().map(|stored| stored.position);
+        let notes: Vec<_> = read.into_iter().map(|stored| stored.note).collect();
+        (notes, last)
+    };
+    let expected = |from: u64, to: u64| (from..=to).rev().map(note).collect::<Vec<_>>();
+    let (newest, last) = page(&store, None);
+    assert_eq!(newest, expected(kept + 3, kept + 7));
+    assert_eq!(page(&store, last).0, expected(kept - 2, kept + 2));
+    let (oldest, last) = page(&store, Some(11));
+    assert_eq!(oldest, expected(8, 10));
+    assert_eq!(page(&store, last).0, Vec::new());
     let count: i64 = store
         .connection
         .query_row("SELECT count(*) FROM membership_note", [], |row| row.get(0))
         .unwrap();
     assert_eq!(count, membership::NOTES_MAX);
     store.apply(&[Change::GroupWiped], None).unwrap();
-    assert_eq!(store.membership_history(9).unwrap(), Vec::new());
+    assert_eq!(page(&store, None).0, newest, "as the messages do");
 }

@@ -55,7 +55,10 @@ async fn the_log_tells_no_text_name_key_token_or_address() {
     let a = home_a.start(Some(relay.address())).await;
     let b = home_b.start(Some(relay.address())).await;
     pair(&a, &b).await;
-    a.engine.set_label("CanaryLabel".to_owned()).await.unwrap();
+    a.engine
+        .rename_group("CanaryLabel".to_owned())
+        .await
+        .unwrap();
     let id = a.engine.send_text("CanaryText").await.unwrap();
     b.until_received(1).await;
     relay.stop().await;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
+mod codes;
 mod copies;
 mod devices;
 mod failures;
@@ -130,7 +131,7 @@ async fn a_closed_group_answers_closed_and_can_be_opened_again_at_once() {
     let relay = TestRelay::start().await;
     let home = Home::new("Laptop");
     let a = home.start(Some(relay.address())).await;
-    a.engine.set_label("Home".to_owned()).await.unwrap();
+    a.engine.rename_group("Home".to_owned()).await.unwrap();
     a.engine.close().await;
     a.engine.close().await;
     assert_eq!(a.engine.send(Vec::new()).await, Err(EngineError::Closed));
@@ -138,7 +139,7 @@ async fn a_closed_group_answers_closed_and_can_be_opened_again_at_once() {
     let again = a.engine.on_message(|_| Box::pin(async { Ok(()) }));
     assert_eq!(again.err(), Some(EngineError::Closed));
     let engine = home.try_open(None).await.unwrap();
-    assert_eq!(engine.label().as_deref(), Some("Home"));
+    assert_eq!(engine.group_name().as_deref(), Some("Home"));
     assert!(
         engine.relay() == Some(relay.address()),
         "the relay is remembered"

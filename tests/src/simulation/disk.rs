@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use sealpost_engine::core::group_name::GroupName;
 use sealpost_engine::core::issue::DeliveryIssue;
 use sealpost_engine::core::membership::MembershipSnapshot;
 use sealpost_engine::core::message::{AppMessageId, DeliveryState, NewMessage};
@@ -19,7 +20,8 @@ use sealpost_protocol::name::DeviceName;
 pub(super) struct Disk {
     secrets: DeviceSecrets,
     name: DeviceName,
-    label: Option<String>,
+    group_name: Option<GroupName>,
+    gave_name: bool,
     phase: Phase,
     sequence: u64,
     join: Option<JoinRecord>,
@@ -39,7 +41,8 @@ impl Disk {
         Self {
             secrets,
             name,
-            label: None,
+            group_name: None,
+            gave_name: false,
             phase: Phase::NotJoined,
             sequence: 0,
             join: None,
@@ -67,7 +70,8 @@ impl Disk {
         Snapshot {
             secrets: self.secrets.clone(),
             name: self.name.clone(),
-            label: self.label.clone(),
+            group_name: self.group_name.clone(),
+            gave_name: self.gave_name,
             phase: self.phase,
             last_sequence: self.sequence,
             join: self.join.clone(),
@@ -126,10 +130,10 @@ impl Disk {
                 self.held.remove(&digest);
             }
             Change::IssueAdded { issue, .. } => self.issues.push(issue),
-            Change::GroupNamed { name } => {
-                self.label.get_or_insert(name);
+            Change::GroupNamed { name, is_mine } => {
+                self.group_name = Some(name);
+                self.gave_name = is_mine;
             }
-            Change::LabelSaved { label } => self.label = label,
             Change::Membership(change) => {
                 self.membership.get_or_insert_default().apply(&change);
             }
@@ -195,6 +199,8 @@ impl Disk {
     }
 
     fn wipe(&mut self) {
+        self.group_name = self.group_name.take().map(GroupName::left_over);
+        self.gave_name = false;
         self.sequence = 0;
         self.join = None;
         self.buffered.clear();

@@ -13,6 +13,7 @@ use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, SigningPublic};
 use super::Device;
 use crate::core::error::EngineError;
 use crate::core::event::Event;
+use crate::core::group_name::GroupName;
 use crate::core::held::HeldBlobs;
 use crate::core::status::{Ending, Phase};
 use crate::core::step::{Change, Effect, OutboxKind};
@@ -29,7 +30,7 @@ impl Device {
                 status: self.status(),
             }),
             Phase::Ending(Ending::Destroyed) => Ok(()),
-            Phase::Member | Phase::Ending(Ending::Left | Ending::Removed) => {
+            Phase::Member | Phase::Ending(Ending::Left | Ending::Removed | Ending::Void) => {
                 self.begin_destroying(None, now_ms);
                 Ok(())
             }
@@ -92,6 +93,8 @@ impl Device {
         self.last_sequence = 0;
         self.is_forgotten = false;
         self.wants_leave = false;
+        self.group_name = self.group_name.take().map(GroupName::left_over);
+        self.gave_name = false;
         self.step.changes.push(Change::GroupWiped);
         self.set_phase(Phase::NotJoined, Some(ending.reason()));
         self.tell(Event::MembersChanged(Vec::new()));

@@ -3,7 +3,6 @@
 //! Spec: 4.4 to 4.7; amendments 3 and 13.
 
 use rand_core::CryptoRngCore;
-use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::key::{DeviceKeys, SigningPublic};
 use sealpost_protocol::manifest::{self, GroupId, SignedManifest};
 use sealpost_protocol::name::DeviceName;
@@ -67,7 +66,7 @@ impl Device {
         }
         self.pairing.close(Spent::Accepted);
         self.tell(Event::PairingChanged);
-        self.send_group_name(keys, now_ms, rng);
+        self.tell_group_name(&[keys], now_ms);
         Ok(())
     }
 
@@ -123,6 +122,7 @@ impl Device {
         let membership = Membership::genesis(group, me, joiner, &self.secrets.signing, now_ms)
             .map_err(|error| Self::refusal_of(&error))?;
         self.membership = Some(membership);
+        self.keep_group_name();
         self.set_phase(Phase::Member, Some(StatusReason::Created));
         self.carry_out_membership(Some(keys.noise), now_ms);
         Ok(())
@@ -142,20 +142,6 @@ impl Device {
             .map_err(|error| Self::refusal_of(&error))?;
         self.carry_out_membership(Some(keys.noise), now_ms);
         Ok(())
-    }
-
-    /// Tells a newcomer what the group is called here. Nothing on the wire carries a name
-    /// otherwise (amendment 15).
-    fn send_group_name(&mut self, newcomer: DeviceKeys, now_ms: u64, rng: &mut impl CryptoRngCore) {
-        let Some(label) = self.label.clone() else {
-            return;
-        };
-        if let Ok(sequence) = self.next_sequence(now_ms) {
-            let body = AppMessage::new(AppMessageKind::GroupName(label), rng).encode();
-            self.take_sequence(sequence);
-            let kind = OutboxKind::Sync { sent_at_ms: now_ms };
-            self.queue(sequence, kind, None, body, &[newcomer]);
-        }
     }
 
     /// What the app is told when a manifest can't be issued.
@@ -255,6 +241,20 @@ impl Device {
     ) {
         let Some(join) = self.pairing.join_record() else {
             return;
+        };
+        if is_anchor(&manifest, &author, &self.keys, &join.admitter.signing) {
+            self.enter_group(manifest, now_ms);
+            return;
+        }
+        let kept = BufferedManifest { author, manifest };
+        if self.buffered.len() < BUFFERED_MANIFESTS_MAX && !self.buffered.contains(&kept) {
+            self.step
+                .changes
+                .push(Change::ManifestBuffered(kept.clone()));
+            self.buffered.push(kept);
+        }
+    }
+
     /// How far the own join has come.
     pub(super) fn join_progress(&self) -> JoinProgress {
         if self.phase != Phase::PendingJoin {
@@ -274,20 +274,6 @@ impl Device {
         if self.told_progress != progress {
             self.told_progress = progress;
             self.tell(Event::PairingChanged);
-        }
-    }
-
-        };
-        if is_anchor(&manifest, &author, &self.keys, &join.admitter.signing) {
-            self.enter_group(manifest, now_ms);
-            return;
-        }
-        let kept = BufferedManifest { author, manifest };
-        if self.buffered.len() < BUFFERED_MANIFESTS_MAX && !self.buffered.contains(&kept) {
-            self.step
-                .changes
-                .push(Change::ManifestBuffered(kept.clone()));
-            self.buffered.push(kept);
         }
     }
 
@@ -314,6 +300,7 @@ impl Device {
         let buffered = self.take_buffered();
         let membership = Membership::anchored(self.keys, anchor, buffered, now_ms);
         self.membership = Some(membership);
+        self.give_way_with_group_name();
         self.outbox.withdraw_pair(&mut self.step);
         if self.pairing.join_record().is_none_or(|join| join.confirmed) {
             self.pairing.end_join();
@@ -331,6 +318,19 @@ impl Device {
         if self.pairing.end_join() {
             self.step.changes.push(Change::JoinRemoved);
         }
+    }
+
+    fn take_buffered(&mut self) -> Vec<(SigningPublic, SignedManifest)> {
+        if !self.buffered.is_empty() {
+            self.step.changes.push(Change::BufferedManifestsRemoved);
+        }
+        let buffered = std::mem::take(&mut self.buffered);
+        buffered
+            .into_iter()
+            .map(|kept| (kept.author, kept.manifest))
+            .collect()
+    }
+}
 
 /// The member, perhaps this device itself, whose name looks like that of a device that asks.
 fn look_alike(
@@ -347,17 +347,4 @@ fn look_alike(
         .chain(members)
         .find(|(of, called)| *of != keys && called.looks_like(name))
         .map(|(_, called)| called.clone())
-}
-    }
-
-    fn take_buffered(&mut self) -> Vec<(SigningPublic, SignedManifest)> {
-        if !self.buffered.is_empty() {
-            self.step.changes.push(Change::BufferedManifestsRemoved);
-        }
-        let buffered = std::mem::take(&mut self.buffered);
-        buffered
-            .into_iter()
-            .map(|kept| (kept.author, kept.manifest))
-            .collect()
-    }
 }

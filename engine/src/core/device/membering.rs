@@ -4,14 +4,14 @@
 
 use rand_core::CryptoRngCore;
 use sealpost_protocol::key::{DeviceKeys, MemberId, NoisePublic, SigningPublic};
-use sealpost_protocol::manifest::SignedManifest;
+use sealpost_protocol::manifest::{Member, SignedManifest};
 
 use super::Device;
 use crate::core::error::EngineError;
 use crate::core::event::AdmissionDropped;
 use crate::core::event::Event;
 use crate::core::issue::DeliveryIssue;
-use crate::core::membership::{AdmissionDropReason, MembershipEffect};
+use crate::core::membership::{AdmissionDropReason, Attribution, Membership, MembershipEffect};
 use crate::core::status::{Ending, Phase};
 use crate::core::step::{Change, MembershipNote, OutboxKind};
 
@@ -54,7 +54,7 @@ impl Device {
     /// change, in which case the device leaves by itself when one arrives in this run.
     pub fn handle_leave(&mut self, now_ms: u64) -> Result<(), EngineError> {
         match self.phase {
-            Phase::Ending(Ending::Left | Ending::Removed) => return Ok(()),
+            Phase::Ending(Ending::Left | Ending::Removed | Ending::Void) => return Ok(()),
             Phase::NotJoined | Phase::PendingJoin | Phase::Ending(Ending::Destroyed) => {
                 return Err(EngineError::NotMember {
                     status: self.status(),
@@ -116,6 +116,7 @@ impl Device {
             self.was_drained = is_drained;
             membership.handle_timer(now_ms, is_drained, &self.secrets.signing, rng);
             self.carry_out_membership(None, now_ms);
+            self.retry_leave(now_ms);
         }
     }
 
@@ -130,6 +131,7 @@ impl Device {
             .changes
             .extend(changes.into_iter().map(Change::Membership));
         let mut letters = Vec::new();
+        let mut unnamed = Vec::new();
         let mut is_removed = false;
         for effect in effects {
             match effect {
@@ -140,25 +142,16 @@ impl Device {
                     by,
                     seen_ms,
                 } => {
-                    self.note(MembershipNote {
-                        is_added: true,
-                        member,
-                        by,
-                        seen_ms,
-                    });
+                    if self.has_to_tell_name(&member, by.as_ref()) {
+                        unnamed.push(member.keys);
+                    }
+                    self.note(true, member, by, seen_ms);
                 }
                 MembershipEffect::MemberRemoved {
                     member,
                     by,
                     seen_ms,
-                } => {
-                    self.note(MembershipNote {
-                        is_added: false,
-                        member,
-                        by,
-                        seen_ms,
-                    });
-                }
+                } => self.note(false, member, by, seen_ms),
                 MembershipEffect::Removed => is_removed = true,
                 MembershipEffect::AdmissionDropped { name, reason } => {
                     let reason = match reason {
@@ -179,12 +172,31 @@ impl Device {
                 now_ms,
             );
         }
+        self.tell_group_name(&unnamed, now_ms);
         if is_removed && self.phase == Phase::Member {
-            self.begin_ending(Ending::Removed);
+            let is_void = self
+                .membership
+                .as_ref()
+                .is_some_and(Membership::is_admission_void);
+            let ending = if is_void {
+                Ending::Void
+            } else {
+                Ending::Removed
+            };
+            self.begin_ending(ending);
         }
     }
 
-    fn note(&mut self, note: MembershipNote) {
+    fn note(&mut self, is_added: bool, member: Member, by: Option<Attribution>, seen_ms: u64) {
+        let me = self.keys.signing;
+        let note = MembershipNote {
+            is_added,
+            is_me: member.keys.signing == me,
+            by_me: by.as_ref().is_some_and(|by| by.issuer == me),
+            member,
+            by,
+            seen_ms,
+        };
         self.step.changes.push(Change::MembershipNoted(note));
     }
 

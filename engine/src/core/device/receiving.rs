@@ -7,12 +7,11 @@ use sealpost_protocol::envelope::{MessageTag, OpenedEnvelope};
 use sealpost_protocol::key::MemberId;
 use sealpost_protocol::manifest::SignedManifest;
 use sealpost_protocol::message_id::MessageId;
-use sealpost_protocol::name;
 use sealpost_protocol::pair::PairBody;
 use sha2::{Digest, Sha256};
 
-use crate::core::event::Event;
 use super::Device;
+use crate::core::event::Event;
 use crate::core::inbox::{self, Blob, BlobRef, Handled, Reading, acknowledge, reject};
 use crate::core::issue::{DeliveryIssue, Unreadable};
 use crate::core::message::{Message, NewMessage};
@@ -104,19 +103,6 @@ impl Device {
         }
         if let Some(at) = at {
             acknowledge(at, &mut self.step);
-        }
-    }
-
-    /// Takes the name that a member gives the group, while it has none here.
-    pub(super) fn take_group_name(&mut self, name: &str) {
-        if self.label.is_none()
-            && name.len() <= timing::GROUP_NAME_BYTES_MAX
-            && let Some(name) = name::clean(name)
-        {
-            self.step
-                .changes
-                .push(Change::GroupNamed { name: name.clone() });
-            self.set_label(Some(name));
         }
     }
 
@@ -232,13 +218,6 @@ impl Device {
         let Ok(body) = PairBody::decode(&opened.body) else {
             reject(at, MALFORMED, now_ms, &mut self.step);
             return;
-            Asked::Stale { name, spent } => {
-                // A copy of the request that was accepted is no news.
-                if self.member(&opened.author).is_none() {
-                    self.tell(Event::StaleRequest { name, spent });
-                }
-                reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step);
-            }
         };
         let is_own = body.keys.noise == self.keys.noise || body.keys.signing == self.keys.signing;
         let may_ask = body.keys.signing == opened.author && !is_own && !self.is_half_known(&body);
@@ -253,6 +232,13 @@ impl Device {
                 acknowledge(at, &mut self.step);
             }
             Asked::Known => acknowledge(at, &mut self.step),
+            Asked::Stale { name, spent } => {
+                // A copy of the request that was accepted is no news.
+                if self.member(&opened.author).is_none() {
+                    self.tell(Event::StaleRequest { name, spent });
+                }
+                reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step);
+            }
             Asked::Refused => reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step),
         }
     }

@@ -64,11 +64,12 @@ impl Device {
     pub(super) fn store_message(&mut self, mut row: NewMessage) {
         match AppMessage::decode(&row.body) {
             Ok(AppMessage {
-                kind: AppMessageKind::GroupName(name),
+                kind: AppMessageKind::GroupName { name, version },
                 ..
             }) => {
+                // No row: what the group is called is no part of the conversation.
                 if !row.own {
-                    self.take_group_name(&name);
+                    self.take_group_name(&name, version);
                 }
                 return;
             }

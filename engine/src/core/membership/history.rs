@@ -41,7 +41,7 @@ impl Membership {
             .collect();
         for member in gone {
             let by = self.remover(&member.keys.signing);
-            if before.view.len() > GROUP_MEMBERS_MAX && by.is_some() {
+            if self.made_room(before, &member.keys.signing) {
                 self.tell_dropped_admission(member);
             }
             self.effects.push(MembershipEffect::MemberRemoved {
@@ -50,6 +50,18 @@ impl Membership {
                 seen_ms: now_ms,
             });
         }
+    }
+
+    /// Whether a key was removed because there were too many: this device saw so itself, or
+    /// the remover's list is full without the key.
+    fn made_room(&self, before: &Standing, key: &SigningPublic) -> bool {
+        let Some(tomb) = self.known.tombs.get(key) else {
+            return false;
+        };
+        let removers = tomb.removals.iter();
+        let mut removers = removers.filter_map(|hash| self.known.manifest(hash));
+        before.view.len() > GROUP_MEMBERS_MAX
+            || removers.any(|remover| remover.members().len() == GROUP_MEMBERS_MAX)
     }
 
     /// A member that had to go because the group was too big is news to its admitter.

@@ -133,11 +133,45 @@ impl Membership {
         now_ms: u64,
     ) -> Result<Leave, IssueError> {
         let mut members = self.view().clone();
-        if members.remove(&self.me.signing).is_none() || members.is_empty() {
+        if members.remove(&self.me.signing).is_none() {
+            return self.issue_leave_unlisted(secret, now_ms);
+        }
+        if members.is_empty() {
             return Ok(Leave::Alone);
         }
         let parent = self.parent_listing(None).ok_or(IssueError::NoParent)?;
         let (manifest, recipients) = self.sign(&parent, members, secret)?;
+        self.leaves = true;
+        self.spread(&manifest, recipients, None);
+        self.keep_issued(manifest, now_ms);
+        Ok(Leave::Issued)
+    }
+
+    /// Leaves where this device's own view lacks it, for whoever counts it in all the same:
+    /// its parent's list without itself, which removes nobody else.
+    fn issue_leave_unlisted(
+        &mut self,
+        secret: &SigningSecret,
+        now_ms: u64,
+    ) -> Result<Leave, IssueError> {
+        let me = self.me.signing;
+        let lists_me_alone = |manifest: &&SignedManifest| {
+            manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
+        };
+        let parent = self.accepted_descending().find(lists_me_alone).cloned();
+        let Some(parent) = parent.filter(|_| !self.is_removed()) else {
+            return Ok(Leave::Alone);
+        };
+        let others = parent.members().iter();
+        let others = others.filter(|member| member.keys.signing != me);
+        let members: BTreeMap<_, _> = others
+            .map(|member| (member.keys.signing, member.clone()))
+            .collect();
+        if members.is_empty() {
+            return Ok(Leave::Alone);
+        }
+        let (manifest, mut recipients) = self.sign(&parent, members, secret)?;
+        recipients.extend(self.view().values().map(|member| member.keys));
         self.leaves = true;
         self.spread(&manifest, recipients, None);
         self.keep_issued(manifest, now_ms);
@@ -248,6 +282,10 @@ impl Membership {
         let version = self.standing.version.saturating_add(1);
         if version > MANIFEST_VERSION_MAX {
             return Err(IssueError::VersionExhausted);
+        }
+        if members.len() > GROUP_MEMBERS_MAX {
+            // The merge that makes room comes first; it is due already.
+            return Err(IssueError::NoParent);
         }
         let listed = parent.members().iter().chain(members.values());
         let recipients = listed

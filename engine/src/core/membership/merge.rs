@@ -271,7 +271,10 @@ impl Membership {
             .cloned()
     }
 
-    fn limbo_in(&self, manifest: &SignedManifest) -> impl Iterator<Item = SigningPublic> {
+    pub(super) fn limbo_in(
+        &self,
+        manifest: &SignedManifest,
+    ) -> impl Iterator<Item = SigningPublic> {
         let limbo = self.standing.limbo.iter();
         limbo.filter(|key| manifest.lists(key)).copied()
     }

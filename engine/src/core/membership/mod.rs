@@ -28,6 +28,9 @@
 //! - a full table of parked manifests keeps out only what would be parked (3.5);
 //! - nobody greets a device that it knows to be removed, and everybody a member whose own
 //!   anchor, once it arrives, doesn't list this device (3.5);
+//! - a device that is no member in its own view and leaves says so, on a manifest that lists
+//!   it and nobody else in limbo, so that nobody who counts it in goes on doing so (3.4);
+//! - in an overfull group only the merge that mends it is issued; changes wait for it (3.4);
 //! - a merge closes only limbo keys that are all due (3.6);
 //! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8).
 //!
@@ -39,6 +42,7 @@
 //! | 3.5 receive, hello | `receive`, `anchor` |
 //! | 3.6 merge timer | `merge` |
 //! | 3.8 bounds, compaction | `bound`, `compaction` |
+//! | 4 what can't be repaired | `cohesion` |
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,6 +52,7 @@ use sealpost_protocol::manifest::{GroupId, Manifest, Member, SignedManifest};
 mod anchor;
 mod bound;
 mod change;
+mod cohesion;
 mod compaction;
 mod history;
 mod issue;
@@ -59,6 +64,7 @@ mod view;
 pub use anchor::is_anchor;
 pub use bound::BUFFERED_MANIFESTS_MAX;
 pub use change::{AdmissionDropReason, Attribution, MembershipChange, MembershipEffect};
+pub use cohesion::Cohesion;
 pub use issue::{IssueError, Leave};
 pub use known::{KnownManifest, MembershipSnapshot, Tomb};
 pub use receive::ManifestRefused;

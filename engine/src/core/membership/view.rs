@@ -32,6 +32,8 @@ pub(super) struct Standing {
     pub(super) tip: Option<ManifestHash>,
     /// The highest accepted version.
     pub(super) version: u64,
+    /// Whether this device owes its place to nobody but an admitter that had been removed.
+    pub(super) is_admission_void: bool,
 }
 
 /// A key and a manifest that removed it.
@@ -301,6 +303,7 @@ impl<'a> Computation<'a> {
         let view = self.view(&authority);
         let (winner, tip) = self.winner_and_tip(&authority.counting, &view);
         Standing {
+            is_admission_void: self.is_admission_void(&authority),
             limbo: self.limbo(&accepted, &authority.keys),
             version: self.highest_version(&accepted),
             winner: winner.or(tip).or(self.known.root),
@@ -338,6 +341,12 @@ impl<'a> Computation<'a> {
             }
         }
         view
+    }
+
+    fn is_admission_void(&self, authority: &Authority) -> bool {
+        let root = self.known.root().filter(|root| root.parent().is_some());
+        root.is_some_and(|root| self.is_root_after_removal(root))
+            && !authority.keys.contains(&self.me)
     }
 
     fn limbo(

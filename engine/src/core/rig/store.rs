@@ -6,6 +6,7 @@ use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, NoisePublic};
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 
+use crate::core::group_name::GroupName;
 use crate::core::issue::DeliveryIssue;
 use crate::core::membership::MembershipSnapshot;
 use crate::core::message::{AppMessageId, DeliveryState, NewMessage};
@@ -20,7 +21,8 @@ use crate::core::step::{
 pub(crate) struct Store {
     pub(crate) secrets: DeviceSecrets,
     pub(crate) name: DeviceName,
-    pub(crate) label: Option<String>,
+    pub(crate) group_name: Option<GroupName>,
+    pub(crate) gave_name: bool,
     pub(crate) phase: Phase,
     pub(crate) sequence: u64,
     pub(crate) join: Option<JoinRecord>,
@@ -44,7 +46,8 @@ impl Store {
         Self {
             secrets,
             name,
-            label: None,
+            group_name: None,
+            gave_name: false,
             phase: Phase::NotJoined,
             sequence: 0,
             join: None,
@@ -73,7 +76,8 @@ impl Store {
         Snapshot {
             secrets: self.secrets.clone(),
             name: self.name.clone(),
-            label: self.label.clone(),
+            group_name: self.group_name.clone(),
+            gave_name: self.gave_name,
             phase: self.phase,
             last_sequence: self.sequence,
             join: self.join.clone(),
@@ -114,10 +118,10 @@ impl Store {
                 self.held.remove(&digest);
             }
             Change::IssueAdded { issue, .. } => self.issues.push(issue),
-            Change::GroupNamed { name } => {
-                self.label.get_or_insert(name);
+            Change::GroupNamed { name, is_mine } => {
+                self.group_name = Some(name);
+                self.gave_name = is_mine;
             }
-            Change::LabelSaved { label } => self.label = label,
             Change::Membership(change) => {
                 self.membership.get_or_insert_default().apply(&change);
             }
@@ -200,6 +204,8 @@ impl Store {
     }
 
     fn wipe(&mut self) {
+        self.group_name = self.group_name.take().map(GroupName::left_over);
+        self.gave_name = false;
         self.sequence = 0;
         self.join = None;
         self.buffered.clear();

@@ -1,11 +1,15 @@
 //! The rules of the whole machine, one test each.
 
 mod copies;
+mod destroying;
 mod ending;
+mod mail;
+mod naming;
 mod pairing;
-mod receiving;
 mod pairing_adversaries;
 mod pairing_restarts;
 mod pairing_states;
+mod receiving;
 mod running_ahead;
 mod sending;
+mod void;

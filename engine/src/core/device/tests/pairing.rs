@@ -53,7 +53,11 @@ pub(super) fn pair(
 }
 
 /// Lets somebody ask; returns the request if it is new.
-pub(super) fn ask(rig: &mut Rig, token: &PairingToken, joiner: &DeviceSecrets) -> Option<JoinRequestId> {
+pub(super) fn ask(
+    rig: &mut Rig,
+    token: &PairingToken,
+    joiner: &DeviceSecrets,
+) -> Option<JoinRequestId> {
     let envelope = pair(rig, token, &joiner.keys(), joiner);
     let effects = rig.deliver(&envelope);
     assert_eq!(acknowledged(&effects).len(), 1);

@@ -4,7 +4,6 @@ use sealpost_protocol::limit::{BODY_BYTES_MAX, OUTBOX_LIFE_MS, SEQUENCE_MAX};
 
 use crate::core::device::{Device, Settings};
 use crate::core::error::{EngineError, StorageFault};
-use crate::core::event::Event;
 use crate::core::issue::{DeliveryIssue, SendFailure};
 use crate::core::message::DeliveryState;
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes};
@@ -317,12 +316,11 @@ fn a_store_that_cannot_be_read_loses_no_message() {
 }
 
 #[test]
-fn an_app_id_is_stored_once_per_author_and_a_name_is_no_row() {
+fn an_app_id_is_stored_once_per_author() {
     let mut post = Post::group(2);
     let rig = &mut post.rigs[0];
     let text = AppMessage::new(AppMessageKind::Text("hi".into()), &mut rig.rng).encode();
-    let name = AppMessage::new(AppMessageKind::GroupName("Home".into()), &mut rig.rng).encode();
-    for body in [&text, &text, &name] {
+    for body in [&text, &text] {
         rig.device
             .handle_send(body.clone(), rig.now_ms)
             .expect("a member");
@@ -331,53 +329,15 @@ fn an_app_id_is_stored_once_per_author_and_a_name_is_no_row() {
     for rig in &post.rigs {
         assert_eq!(rig.bodies(), vec![text.clone()]);
     }
-    assert_eq!(post.rigs[1].device.label(), Some("Home"));
-    assert_eq!(
-        post.rigs[0].device.label(),
-        None,
-        "only another member names a group"
-    );
-}
-
-#[test]
-fn a_name_of_the_group_is_cleaned_once_for_memory_and_store() {
-    let outside = [
-        ("Our\u{202e}  house", Some("Our house")),
-        ("\u{202e}\u{0}", None),
-        ("", None),
-    ];
-    for (raw, clean) in outside {
-        let mut post = Post::group(2);
-        let rig = &mut post.rigs[0];
-        let kind = AppMessageKind::GroupName(raw.into());
-        let body = AppMessage::new(kind, &mut rig.rng).encode();
-        rig.device.handle_send(body, rig.now_ms).expect("a member");
-        post.take_events(1);
-        post.settle(0);
-        let told = post.take_events(1);
-        let is_told = told
-            .iter()
-            .any(|event| matches!(event, Event::LabelChanged));
-        assert_eq!(is_told, clean.is_some(), "{raw:?}");
-        let named = &mut post.rigs[1];
-        assert_eq!(named.device.label(), clean, "{raw:?}");
-        assert_eq!(named.store.label.as_deref(), clean, "{raw:?}");
-
-        let rig = &mut post.rigs[0];
-        rig.device.handle_label("before");
-        rig.device.handle_label(raw);
-        rig.drain();
-        assert_eq!(rig.device.label(), clean, "{raw:?}");
-        rig.restart();
-        assert_eq!(rig.device.label(), clean, "{raw:?}");
-    }
 }
 
 #[test]
 fn nothing_of_a_message_is_printed() {
     let mut post = Post::group(2);
     let rig = &mut post.rigs[0];
-    rig.device.handle_label("canary");
+    rig.device
+        .handle_rename_group("canary", rig.now_ms)
+        .expect("a name");
     rig.device
         .handle_send(b"canary".to_vec(), rig.now_ms)
         .expect("a member");

@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use sealpost_protocol::manifest::SignedManifest;
 
-use super::super::{AdmissionDropReason, Membership, MembershipEffect};
+use super::super::{AdmissionDropReason, IssueError, Membership, MembershipEffect};
 use super::{HOUR_MS, NOW_MS, Person, founded, joined, listed, manifest, take, take_at};
 
 /// The longest delay of a device in a group of so many.
@@ -271,4 +271,87 @@ fn removed_device_merges_nothing() {
     assert!(!group.is_unsatisfied());
     tick(&mut group, &c, NOW_MS, true);
     assert_eq!(group.next_timer(), None);
+}
+
+#[test]
+fn whoever_first_hears_of_an_overfull_group_by_its_merge_is_told_whom_it_let_in_in_vain() {
+    let people: Vec<Person> = (0..34).map(Person::new).collect();
+    let founders: Vec<&Person> = people[..31].iter().collect();
+    let root = manifest(1, None, &founders, &people[0]);
+    let mut group = joined(&people[0], &root);
+    let mine = &people[31];
+    let secret = &people[0].secrets.signing;
+    group
+        .issue_admission(&mine.keys(), &mine.member.name, secret, NOW_MS)
+        .expect("room");
+    let _ = group.drain();
+    // Another device has let somebody in at the same time, met both, and made room.
+    let with_mine = group.current().clone();
+    let full: Vec<&Person> = founders.iter().copied().chain([&people[32]]).collect();
+    let merge = manifest(3, Some(&with_mine), &full, &people[1]);
+    take(&mut group, &people[1], &merge);
+    let (_, effects) = group.drain();
+    assert!(effects.contains(&MembershipEffect::AdmissionDropped {
+        name: mine.member.name.clone(),
+        reason: AdmissionDropReason::GroupFull,
+    }));
+}
+
+#[test]
+fn changes_of_an_overfull_group_wait_for_the_merge_that_makes_room() {
+    let people: Vec<Person> = (0..35).map(Person::new).collect();
+    let founders: Vec<&Person> = people[..31].iter().collect();
+    let root = manifest(1, None, &founders, &people[0]);
+    let mut group = joined(&people[0], &root);
+    for (version, at) in (2_u64..).zip(31..34) {
+        let members: Vec<&Person> = founders.iter().copied().chain([&people[at]]).collect();
+        let by = &people[at - 30];
+        take(
+            &mut group,
+            by,
+            &manifest(version, Some(&root), &members, by),
+        );
+    }
+    assert_eq!(group.view().len(), 34);
+    let me = &people[0];
+    let secret = &me.secrets.signing;
+    let removal = group.issue_removal(&people[5].key(), secret, NOW_MS);
+    assert!(matches!(removal, Err(IssueError::NoParent)));
+    let leave = group.issue_leave(secret, NOW_MS);
+    assert!(matches!(leave, Err(IssueError::NoParent)));
+    assert!(!group.is_removed(), "an error changes nothing");
+    let newcomer = &people[34];
+    let admission = group.issue_admission(&newcomer.keys(), &newcomer.member.name, secret, NOW_MS);
+    assert!(matches!(admission, Err(IssueError::GroupFull { max: 32 })));
+    tick(&mut group, me, NOW_MS, true);
+    let due_ms = group.next_timer().expect("too many");
+    tick(&mut group, me, due_ms, true);
+    assert_eq!(group.view().len(), 32);
+    group
+        .issue_removal(&people[5].key(), secret, NOW_MS)
+        .expect("there is room");
+    assert_eq!(group.view().len(), 31);
+}
+
+#[test]
+fn one_firing_issues_six_merges_at_most() {
+    let people: Vec<Person> = (0..20).map(Person::new).collect();
+    let (a, b) = (&people[0], &people[1]);
+    let root = manifest(1, None, &[a, b], a);
+    let mut group = joined(a, &root);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    // Each puppet needs a merge of its own.
+    for puppet in &people[2..12] {
+        let void = manifest(2, Some(&root), &[a, b, puppet], b);
+        take(&mut group, puppet, &void);
+    }
+    let due_ms = NOW_MS + 24 * HOUR_MS;
+    tick(&mut group, a, due_ms, true);
+    let fires_ms = group.next_timer().expect("ten are due");
+    let before = group.current().version();
+    tick(&mut group, a, fires_ms, true);
+    assert_eq!(group.current().version(), before + 6);
+    assert_eq!(group.limbo().len(), 4);
 }

@@ -8,6 +8,7 @@ use sealpost_protocol::name::DeviceName;
 
 use super::{KnownManifest, Membership, MembershipChange, MembershipEffect, MembershipSnapshot};
 
+mod cohesion;
 mod compaction;
 mod issue;
 mod merge;

@@ -1,9 +1,10 @@
 //! Section 3.5: what is taken, parked, dropped or refused, and who greets whom.
 
+use sealpost_protocol::limit::MANIFEST_VERSION_MAX;
 use sealpost_protocol::manifest::{GroupId, Manifest, SignedManifest};
 
-use super::super::bound::PARKED_MAX;
-use super::super::{ManifestRefused, Membership, MembershipEffect, is_anchor};
+use super::super::bound::{BUFFERED_MANIFESTS_MAX, PARKED_MAX};
+use super::super::{IssueError, ManifestRefused, Membership, MembershipEffect, is_anchor};
 use super::{
     HOUR_MS, NOW_MS, Person, drained_sends, founded, joined, listed, manifest, take, take_at,
 };
@@ -307,4 +308,46 @@ fn admission_names_the_admitter() {
     let (member, by) = added.expect("an addition in the history");
     assert_eq!(member, c.member);
     assert_eq!(by.map(|by| by.issuer), Some(b.key()));
+}
+
+#[test]
+fn no_version_can_end_the_counting() {
+    let [a, b, c] = Person::many();
+    let mut group = founded(&a, &b);
+    let root = group.current().clone();
+    let last = MANIFEST_VERSION_MAX;
+    let far = manifest(last, Some(&root), &[&a, &b], &b);
+    let refused = group.handle_manifest(&b.key(), far, NOW_MS);
+    let jump = ManifestRefused::VersionJump {
+        version: last,
+        accepted: 1,
+    };
+    assert_eq!(refused, Err(jump));
+    // Beyond that the shape itself is none.
+    let members = vec![a.member.clone(), b.member.clone()];
+    assert!(Manifest::new(super::group_id(), u64::MAX, None, members).is_err());
+    // An anchor may have any version: at the end nothing more can be issued, and says so.
+    let anchor = manifest(last, Some(&root), &[&a, &b], &a);
+    let mut group = joined(&b, &anchor);
+    let secret = &b.secrets.signing;
+    let refused = group.issue_admission(&c.keys(), &c.member.name, secret, NOW_MS);
+    assert!(matches!(refused, Err(IssueError::VersionExhausted)));
+    assert!(group.drain().0.is_empty());
+}
+
+#[test]
+fn only_so_many_manifests_are_kept_before_the_anchor() {
+    let [a, b, me] = Person::many();
+    let genesis = manifest(1, None, &[&a, &b], &a);
+    let anchor = manifest(2, Some(&genesis), &[&a, &b, &me], &a);
+    let buffered = (3_u64..200)
+        .map(|version| {
+            (
+                b.key(),
+                manifest(version, Some(&anchor), &[&a, &b, &me], &b),
+            )
+        })
+        .collect();
+    let group = Membership::anchored(me.keys(), anchor, buffered, NOW_MS);
+    assert_eq!(group.snapshot().manifests.len(), 1 + BUFFERED_MANIFESTS_MAX);
 }
