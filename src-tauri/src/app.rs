@@ -26,7 +26,7 @@ use crate::start_at_login::LoginEntry;
 use crate::tray::TrayChoice;
 use crate::view::{Place, RelayState, SetRelayRunning};
 use crate::window_frame::FrameFile;
-use crate::{local_address, log, rendering, tray};
+use crate::{local_address, log, rendering, screen_lock, tray};
 
 /// Runs the app until it is quit.
 ///
@@ -144,6 +144,8 @@ fn connect(controller: &Controller, desktop: &Arc<Desktop>) {
         Answer::Chosen(subject) => answered.answer_notification(subject),
         Answer::Gone(subject) => answered.forget_notification(&subject),
     });
+    let (locked, handle) = (controller.clone(), tokio::runtime::Handle::current());
+    screen_lock::watch(move || handle.block_on(locked.handle_screen_lock()));
     let (asking, desktop) = (controller.clone(), Arc::clone(desktop));
     let handle = tokio::runtime::Handle::current();
     // It waits on the bus for as long as the app runs.

@@ -176,6 +176,28 @@ fn the_window_calls_every_command_and_no_other() {
     assert_eq!(quoted_after(&api, "listen(\""), events);
 }
 
+#[test]
+fn the_window_is_allowed_every_command_and_no_other() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri");
+    let read = |path: &str| fs::read_to_string(folder.join(path)).expect("the file can be read");
+    let permissions = read("permissions/window.toml");
+    let (_, listed) = permissions
+        .split_once("commands.allow = [")
+        .expect("a list of commands");
+    let listed: BTreeSet<&str> = listed.split('"').skip(1).step_by(2).collect();
+    let registered: BTreeSet<&str> = commands::NAMES.iter().copied().collect();
+    assert_eq!(listed, registered);
+    let capability: serde_json::Value =
+        serde_json::from_str(&read("capabilities/main-window.json")).expect("it is JSON");
+    assert_eq!(capability["windows"], serde_json::json!(["main"]));
+    let may = serde_json::json!([
+        "core:event:allow-listen",
+        "core:event:allow-unlisten",
+        "window-commands"
+    ]);
+    assert_eq!(capability["permissions"], may, "nothing else is needed");
+}
+
 /// Every code and every word that the sentences of an error are chosen by.
 #[test]
 fn every_error_has_its_three_sentences_in_each_language() {

@@ -111,7 +111,6 @@ commands! {
         retry_message(RetryMessage) -> (),
         save_draft(SaveDraft) -> (),
         search(Search) -> SearchPage,
-        test_relay(TestRelay) -> RelayTestStarted,
     }
     at_once: {
         arrived(Arrived) -> (),
@@ -119,6 +118,7 @@ commands! {
         read_invitation(ReadInvitation) -> InvitationPreview,
         relay_code(RelayOf) -> RelayCode,
         showing(Showing) -> (),
+        test_relay(TestRelay) -> RelayTestStarted,
     }
     without_arguments: {
         lock -> (),

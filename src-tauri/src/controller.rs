@@ -14,6 +14,7 @@
 //! - nothing is said to be so before the engine has committed it.
 
 mod attention;
+mod auto_lock;
 mod emission;
 mod failure;
 mod group;
@@ -28,6 +29,7 @@ mod pairing;
 mod passphrase;
 mod preferences;
 mod relay;
+mod relay_test;
 mod snapshot;
 mod start;
 mod support;
@@ -125,6 +127,10 @@ struct State {
     is_focused: bool,
     /// Whether the window has shown its first picture.
     is_window_alive: bool,
+    /// How many tests of a relay were begun.
+    relay_tests: u32,
+    /// When the person last used the window.
+    used_at_ms: u64,
 }
 
 /// How far the app has come.

@@ -17,6 +17,7 @@ pub mod notification;
 pub mod options;
 pub mod qr_code;
 pub mod rendering;
+pub mod screen_lock;
 pub mod settings;
 pub mod start_at_login;
 pub mod tray;

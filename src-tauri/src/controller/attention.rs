@@ -88,6 +88,7 @@ impl Controller {
     ///
     /// None; a command like the others.
     pub fn showing(&self, args: &Showing) -> Result<(), AppError> {
+        self.note_use();
         let mut state = self.state();
         state.shown_group.clone_from(&args.group);
         self.note_look(state);
@@ -96,6 +97,7 @@ impl Controller {
 
     /// Keeps whether the window has the keyboard.
     pub fn handle_focus(&self, is_focused: bool) {
+        self.note_use();
         let mut state = self.state();
         state.is_focused = is_focused;
         self.note_look(state);

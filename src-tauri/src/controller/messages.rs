@@ -21,6 +21,7 @@ impl Controller {
     ///
     /// `message-empty`, `message-too-large`, `not-member`, `group-unknown`, `storage`.
     pub async fn send_message(&self, args: SendMessage) -> Result<SentMessage, AppError> {
+        self.note_use();
         if args.text.trim().is_empty() {
             return Err(AppErrorCode::MessageEmpty.into());
         }
@@ -43,6 +44,7 @@ impl Controller {
     ///
     /// `group-unknown`, `storage`.
     pub async fn messages(&self, args: ReadMessages) -> Result<MessagePage, AppError> {
+        self.note_use();
         let limit = usize::try_from(args.limit)
             .unwrap_or(PAGE_ROWS_MAX)
             .clamp(1, PAGE_ROWS_MAX - 1);
@@ -80,6 +82,7 @@ impl Controller {
     ///
     /// `group-unknown`, `storage`.
     pub async fn mark_read(&self, args: MarkRead) -> Result<(), AppError> {
+        self.note_use();
         self.engine(&args.group)?.mark_read(args.position).await?;
         self.note_read(&args.group, args.position);
         self.changed();

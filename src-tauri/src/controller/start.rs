@@ -43,6 +43,7 @@ impl Controller {
             Ok(namespaces) => namespaces,
             Err(error) => return self.set_stage(Stage::Failed(error.into())),
         };
+        self.note_use();
         self.state().key_store = Some(Arc::clone(&keys));
         self.resume_relay(&profile, &keys).await;
         let spare = profile.listed(SPARE_GROUPS);

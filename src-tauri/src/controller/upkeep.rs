@@ -39,6 +39,7 @@ impl Controller {
         if slept {
             self.wake_engines();
         }
+        self.lock_if_unused().await;
         self.close_expired_windows().await;
         self.refresh_numbers();
         if slept || with_addresses {
