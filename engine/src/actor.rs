@@ -64,8 +64,9 @@ const TIDY_AFTER: Duration = Duration::from_secs(5);
 /// The clock is looked at this often at least: it may be set, or the computer may have slept.
 const LOOK_AT_CLOCK: Duration = Duration::from_secs(10);
 
-/// A time of day that goes on by this much more than the process means that it slept.
-const SLEEP_MIN: Duration = Duration::from_secs(20);
+/// A time of day that moves by this much more or less than the process means that the
+/// computer slept or its clock was set.
+const JUMP_MIN: Duration = Duration::from_secs(20);
 
 /// How long the group rests after its store failed, at first and at most.
 const REST_FIRST_MS: u64 = 1_000;
@@ -99,7 +100,7 @@ struct Actor {
     /// Kept until something was really written, so that a disk that stays full is met at
     /// growing intervals.
     rest: Option<Rest>,
-    sleep: Sleep,
+    jumps: ClockJumps,
     /// Whether a run of the handler was started ahead of the next commit.
     is_ahead: bool,
     /// When the log of the store is given back, unless something is written before.
@@ -149,7 +150,7 @@ impl Actor {
         if !self.rests() {
             self.revive();
         }
-        if self.sleep.was_slept(Instant::now(), self.clock.now_ms()) {
+        if self.jumps.has_jumped(Instant::now(), self.clock.now_ms()) {
             tracing::debug!("the clock jumped; starting the sessions afresh");
             self.sessions.renew();
         }
@@ -292,12 +293,10 @@ impl Actor {
         match report {
             Report::Connection(connection) => device.handle_connection(connection),
             Report::Started(session) => {
-                self.sessions.set_receiving(Some(session));
                 device.handle_session_started(session);
                 device.handle_look_for_copy();
             }
             Report::Ended(session, connection) => {
-                self.sessions.set_receiving(None);
                 device.handle_session_ended(session, connection);
             }
             Report::Delivered {
@@ -569,13 +568,14 @@ impl Actor {
     }
 }
 
-/// Notices that the computer slept: the time of day went on and this process didn't.
-struct Sleep {
+/// Notices that the computer slept, or that its clock was set: the time of day went on, or
+/// back, and this process didn't.
+struct ClockJumps {
     seen: Instant,
     seen_ms: u64,
 }
 
-impl Sleep {
+impl ClockJumps {
     fn new(now: Instant, now_ms: u64) -> Self {
         Self {
             seen: now,
@@ -583,12 +583,13 @@ impl Sleep {
         }
     }
 
-    /// Whether it slept since the last look.
-    fn was_slept(&mut self, now: Instant, now_ms: u64) -> bool {
+    /// Whether it jumped since the last look.
+    fn has_jumped(&mut self, now: Instant, now_ms: u64) -> bool {
         let awake = now.saturating_duration_since(self.seen);
-        let passed = Duration::from_millis(now_ms.saturating_sub(self.seen_ms));
+        let awake_ms = u64::try_from(awake.as_millis()).unwrap_or(u64::MAX);
+        let expected_ms = self.seen_ms.saturating_add(awake_ms);
         (self.seen, self.seen_ms) = (now, now_ms);
-        passed.saturating_sub(awake) >= SLEEP_MIN
+        Duration::from_millis(now_ms.abs_diff(expected_ms)) >= JUMP_MIN
     }
 }
 

@@ -13,6 +13,7 @@ use super::call::{Input, Shared};
 use crate::core::device::Device;
 use crate::core::status::ConnectFailure;
 use crate::core::step::{Push, SessionId};
+use crate::session::dial::Dialler;
 use crate::session::push::Pusher;
 use crate::session::receive::{ReceiveOrder, Receiver};
 use crate::session::timing::Timing;
@@ -28,8 +29,6 @@ pub(super) struct Sessions {
     hurry: Arc<Notify>,
     receiver: Option<AbortHandle>,
     pusher: AbortHandle,
-    /// The Receive Session that is up.
-    receiving: Option<SessionId>,
     /// Places of the blobs that the machine hasn't decided, in the order of delivery.
     places: VecDeque<QueuePlace>,
     aim: Option<Aim>,
@@ -59,6 +58,7 @@ impl Sessions {
             hurry: Arc::clone(&hurry),
             failures: shared.receive_failures.clone(),
             report: Arc::clone(&report),
+            dialler: Dialler::Network,
             timing: Timing::default(),
         };
         let failure = shared.push_failure.clone();
@@ -80,7 +80,6 @@ impl Sessions {
             hurry,
             receiver,
             pusher,
-            receiving: None,
             places,
             aim: None,
         }
@@ -112,18 +111,12 @@ impl Sessions {
         self.aim = Some(aim);
     }
 
-    /// A Receive Session came up, or went.
-    pub(super) const fn set_receiving(&mut self, session: Option<SessionId>) {
-        self.receiving = session;
-    }
-
-    /// Starts both afresh: after a sleep of the computer nobody can tell whether the other
-    /// side is still there.
+    /// Starts both afresh, whatever they are doing: after a sleep of the computer nobody can
+    /// tell whether the other side is still there. To be sent anywhere anew ends what there
+    /// is, and begins without the delay after a failure.
     pub(super) fn renew(&self) {
-        if let Some(session) = self.receiving {
-            self.restart(session);
-        }
-        self.hurry();
+        self.goals.send_modify(|_| {});
+        self.relays.send_modify(|_| {});
     }
 
     /// Connects now instead of after the current delay.

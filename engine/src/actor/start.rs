@@ -14,7 +14,7 @@ use super::group::Group;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::view::View;
-use super::{Actor, Sleep, words_of};
+use super::{Actor, ClockJumps, words_of};
 use crate::core::error::StorageFault;
 use crate::engine::{OpenError, OpenOptions};
 use crate::notices::Notices;
@@ -76,7 +76,7 @@ impl Actor {
             runs: Runs::default(),
             generation: 0,
             rest: None,
-            sleep: Sleep::new(Instant::now(), now_ms),
+            jumps: ClockJumps::new(Instant::now(), now_ms),
             is_ahead: false,
             tidy_at: None,
             words: VecDeque::new(),

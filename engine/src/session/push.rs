@@ -73,8 +73,15 @@ impl Pusher {
             }
             let relay = self.relays.borrow_and_update().clone();
             let open = match relay {
-                Some(relay) => connect(&self.timing, &relay).await,
                 None => Err(ConnectFailure::NoRelay.into()),
+                Some(relay) => tokio::select! {
+                    open = connect(&self.timing, &relay) => open,
+                    changed = self.relays.changed() => match changed {
+                        // Another way is to be tried now.
+                        Ok(()) => continue,
+                        Err(_) => return,
+                    },
+                },
             };
             match open {
                 Ok(open) => {

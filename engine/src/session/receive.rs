@@ -12,10 +12,10 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
 
 use super::backoff::{Backoff, Failures};
-use super::dial::dial;
+use super::dial::{Dialler, Line, Way};
 use super::handshake::{Open, open_receive};
 use super::record::RecordReader;
-use super::timing::{QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, Timing};
+use super::timing::{LOOK_AT_WAY, QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, Timing};
 use super::{QueuePlace, ReceiveGoal, Report, Reporter, Route, SessionFault};
 use crate::core::status::{ConnectFailure, Connection};
 use crate::core::step::SessionId;
@@ -40,6 +40,7 @@ pub(crate) struct Receiver {
     pub(crate) hurry: Arc<Notify>,
     pub(crate) failures: Failures,
     pub(crate) report: Reporter,
+    pub(crate) dialler: Dialler,
     pub(crate) timing: Timing,
 }
 
@@ -66,8 +67,7 @@ impl Receiver {
                     continue;
                 }
             };
-            // The answer about versions stands until a handshake succeeds.
-            if !matches!(last, Some(SessionFault::Unsupported { .. })) {
+            if !last.is_some_and(stands) {
                 self.tell(Connection::Connecting);
             }
             sessions += 1;
@@ -95,15 +95,16 @@ impl Receiver {
         }
     }
 
-    /// One session from dialling to its end; `None` when it ended because the goal changed.
+    /// One session from dialling to its end; `None` when it ended because the goal or the
+    /// network changed.
     async fn keep(&mut self, route: &Route, session: SessionId) -> Option<End> {
         let (mut goals, timing) = (self.goals.clone(), self.timing);
         let opened = tokio::select! {
-            opened = connect(&timing, route) => opened,
+            opened = connect(&self.dialler, &timing, route) => opened,
             _ = goals.changed() => return None,
         };
-        let open = match opened {
-            Ok(open) => open,
+        let (open, way) = match opened {
+            Ok(opened) => opened,
             Err(fault) => {
                 tracing::debug!(?fault, "no receive session");
                 self.tell(fault.connection());
@@ -121,6 +122,7 @@ impl Receiver {
             biased;
             fault = converse(&timing, open, session, &mut self.orders, &self.report) => Some(fault),
             _ = goals.changed() => None,
+            () = moved(way) => None,
         };
         tracing::debug!(session = session.0, ?ended, "receive session ended");
         let connection = ended.map_or(Connection::Connecting, SessionFault::connection);
@@ -146,6 +148,15 @@ impl Receiver {
     }
 }
 
+/// Whether what the relay answered stands until it answers something else: another version
+/// or another key doesn't go away by asking again, and must not flicker while it is asked.
+const fn stands(fault: SessionFault) -> bool {
+    matches!(
+        fault,
+        SessionFault::Unsupported { .. } | SessionFault::Failed(ConnectFailure::WrongKey)
+    )
+}
+
 /// How a session ended by itself.
 struct End {
     fault: SessionFault,
@@ -155,12 +166,36 @@ struct End {
 /// The actor is gone.
 struct Gone;
 
+/// Ends once the network has changed under a session.
+async fn moved(way: Option<Way>) {
+    let Some(way) = way else {
+        return std::future::pending().await;
+    };
+    // Never at once: a network that goes to and fro must not be called all the time.
+    sleep(LOOK_AT_WAY).await;
+    while !way.has_moved() {
+        sleep(LOOK_AT_WAY).await;
+    }
+    tracing::debug!("the network changed");
+}
+
 async fn connect(
+    dialler: &Dialler,
     timing: &Timing,
     route: &Route,
-) -> Result<Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>, SessionFault> {
-    let stream = dial(timing, route.relay.host(), route.relay.receive_port()).await?;
-    let (reader, writer) = stream.into_split();
+) -> Result<
+    (
+        Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>,
+        Option<Way>,
+    ),
+    SessionFault,
+> {
+    let (host, port) = (route.relay.host(), route.relay.receive_port());
+    let Line {
+        reader,
+        writer,
+        way,
+    } = dialler.dial(timing, host, port).await?;
     let opened = open_receive(
         timing,
         &route.device,
@@ -169,7 +204,8 @@ async fn connect(
         writer,
     )
     .await;
-    opened.map_err(super::handshake::HandshakeFault::fault)
+    let open = opened.map_err(super::handshake::HandshakeFault::fault)?;
+    Ok((open, way))
 }
 
 /// Reads and writes, neither waiting for the other, until one of them can't go on.

@@ -23,6 +23,9 @@ pub(crate) const QUEUE_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// waits for it.
 pub(crate) const PROBE_MAX: Duration = Duration::from_secs(5);
 
+/// How often a session looks whether the network has changed under it.
+pub(crate) const LOOK_AT_WAY: Duration = Duration::from_secs(5);
+
 /// How long each step of testing a relay may take: the deadline of a handshake.
 pub(crate) const RELAY_TEST_STEP_MAX: Duration = Duration::from_millis(HANDSHAKE_MS);
 

@@ -1,5 +1,6 @@
 //! Sessions against a relay that does what a test tells it.
 
+mod played;
 mod push;
 mod receive;
 

@@ -5,6 +5,7 @@ use tokio::sync::{Notify, watch};
 
 use super::*;
 use crate::session::backoff::Failures;
+use crate::session::dial::Dialler;
 use crate::session::receive::{ReceiveOrder, Receiver};
 
 struct Rig {
@@ -16,6 +17,10 @@ struct Rig {
 impl Rig {
     /// A receiver on its way to `relay`.
     fn new(relay: RelayAddress, timing: Timing) -> Self {
+        Self::with_dialler(relay, timing, Dialler::Network)
+    }
+
+    fn with_dialler(relay: RelayAddress, timing: Timing, dialler: Dialler) -> Self {
         let device = NoiseSecret::generate(&mut OsRng);
         let route = Arc::new(Route { relay, device });
         let (goals, goals_of) = watch::channel(ReceiveGoal::Connect(route));
@@ -28,6 +33,7 @@ impl Rig {
             hurry,
             failures: Failures::default(),
             report,
+            dialler,
             timing,
         };
         tokio::spawn(receiver.run());
