@@ -298,8 +298,10 @@ impl Device {
 
     /// Time passed. Due at [`Device::next_wakeup`], harmless at any other time.
     pub fn handle_wakeup(&mut self, now_ms: u64, rng: &mut impl CryptoRngCore) {
-        if self.has_handler {
-            self.inbox.handle_wakeup(now_ms, &mut self.step);
+        if self.has_handler
+            && let Some(handled) = self.inbox.handle_wakeup(now_ms, &mut self.step)
+        {
+            self.finish_message(handled, now_ms);
         }
         if let Some(at) = self.runs.take_held(now_ms) {
             inbox::acknowledge(at, &mut self.step);

@@ -10,7 +10,9 @@
 //! - a session that ends takes its blobs with it, for the relay delivers them again, but not
 //!   the run of the handler: one that ends well afterwards is recorded all the same, and the
 //!   blob that comes again is a duplicate;
-//! - a run is abandoned only when its message is delivered again meanwhile (amendment 8);
+//! - a run is abandoned only when its message is delivered again meanwhile (amendment 8), or
+//!   when it doesn't come again and the run holds up what does: the relay may have let go of
+//!   its blob. The message is here, so it is tried again from here;
 //! - a message whose handler ended well, or gave up, is recorded before its blob is
 //!   acknowledged, and never handed to the handler again while a copy of it could pass the
 //!   Replay Window.
@@ -64,6 +66,8 @@ struct Running {
     attempts: u32,
     /// Set between two attempts.
     retry_at_ms: Option<u64>,
+    /// Since when the run holds up the blobs of another session than its own.
+    in_the_way_since_ms: Option<u64>,
 }
 
 /// What a blob turned out to be, before anything about the group is asked.
@@ -140,6 +144,7 @@ impl Inbox {
         self.searched = 0;
         if let Some(running) = &mut self.running {
             running.at = None;
+            running.in_the_way_since_ms = None;
         }
     }
 
@@ -205,6 +210,7 @@ impl Inbox {
             message,
             attempts: 1,
             retry_at_ms: None,
+            in_the_way_since_ms: None,
         });
     }
 
@@ -242,8 +248,52 @@ impl Inbox {
         }
     }
 
-    /// Runs the handler again if its delay is over.
-    pub(super) fn handle_wakeup(&mut self, now_ms: u64, step: &mut Step) {
+    /// Runs the handler again if its delay is over, or if it hangs and its blob doesn't come
+    /// again. A result if that was the last attempt.
+    pub(super) fn handle_wakeup(&mut self, now_ms: u64, step: &mut Step) -> Option<Handled> {
+        let given_up = self.abandon_what_is_in_the_way(now_ms, step);
+        self.retry(now_ms, step);
+        if self.is_in_the_way()
+            && let Some(running) = &mut self.running
+        {
+            running.in_the_way_since_ms.get_or_insert(now_ms);
+        }
+        given_up
+    }
+
+    /// Whether a run that outlived its session holds up the blobs of the one that is up.
+    fn is_in_the_way(&self) -> bool {
+        let is_left_over =
+            |running: &Running| running.at.is_none() && running.retry_at_ms.is_none();
+        self.is_up() && !self.waiting.is_empty() && self.running.as_ref().is_some_and(is_left_over)
+    }
+
+    fn abandon_what_is_in_the_way(&mut self, now_ms: u64, step: &mut Step) -> Option<Handled> {
+        let is_in_the_way = self.is_in_the_way();
+        let running = self.running.as_mut().filter(|_| is_in_the_way)?;
+        let since_ms = running.in_the_way_since_ms?;
+        if since_ms > now_ms {
+            // The clock was set back.
+            running.in_the_way_since_ms = Some(now_ms);
+        }
+        if now_ms.saturating_sub(since_ms) < timing::RUN_IN_THE_WAY_MS {
+            return None;
+        }
+        step.effects.push(Effect::AbandonHandler(running.run));
+        running.in_the_way_since_ms = None;
+        if running.attempts < HANDLER_ATTEMPTS_MAX {
+            running.retry_at_ms = Some(now_ms);
+            return None;
+        }
+        let Running { at, message, .. } = self.running.take()?;
+        Some(Handled {
+            message,
+            at,
+            gave_up: Some(HandlerError::new("it doesn't come to an end")),
+        })
+    }
+
+    fn retry(&mut self, now_ms: u64, step: &mut Step) {
         let Some(running) = &self.running else { return };
         let Some(retry_at_ms) = running.retry_at_ms else {
             return;
@@ -319,9 +369,15 @@ impl Inbox {
         self.session.is_some()
     }
 
-    /// When the handler runs again.
+    /// When the handler runs again, or is looked at because it holds up a session.
     pub(super) fn next_wakeup(&self) -> Option<u64> {
-        self.running.as_ref()?.retry_at_ms
+        let running = self.running.as_ref()?;
+        if self.is_in_the_way() {
+            let patience_ms = timing::RUN_IN_THE_WAY_MS;
+            let since_ms = running.in_the_way_since_ms;
+            return Some(since_ms.map_or(0, |since_ms| since_ms.saturating_add(patience_ms)));
+        }
+        running.retry_at_ms
     }
 
     const fn next_run(&mut self) -> HandlerRun {

@@ -9,6 +9,7 @@ use crate::core::issue::{DeliveryIssue, HandlerError, Unreadable};
 use crate::core::rig::{Post, Rig, SECOND_MS, acknowledged, issues};
 use crate::core::status::Connection;
 use crate::core::step::{Effect, HandlerRun, SessionId};
+use crate::core::timing::RUN_IN_THE_WAY_MS;
 
 const MALFORMED: DeliveryIssue = DeliveryIssue::Unreadable(Unreadable::Malformed);
 
@@ -278,6 +279,55 @@ fn a_run_that_hangs_is_abandoned_when_its_message_comes_again() {
     rig.drain();
     rig.receive(&two);
     assert_eq!(rig.bodies(), vec![b"1".to_vec(), b"2".to_vec()]);
+}
+
+#[test]
+fn a_run_that_hangs_is_tried_again_when_its_blob_is_gone_from_the_relay() {
+    let mut post = Post::group(2);
+    let now = post.rigs[1].now_ms;
+    let one = from_peer(&mut post, 1, now, b"1");
+    let two = from_peer(&mut post, 2, now, b"2");
+    let rig = &mut post.rigs[1];
+    let mut hanging = runs(&rig.deliver(&one))[0];
+    rig.connect();
+    assert!(runs(&rig.deliver(&two)).is_empty());
+    for attempt in 2..=HANDLER_ATTEMPTS_MAX {
+        rig.advance(0);
+        let effects = rig.advance(RUN_IN_THE_WAY_MS - 1);
+        assert!(runs(&effects).is_empty(), "a slow one is waited for");
+        let effects = rig.advance(1);
+        let is_abandoned =
+            |effect: &Effect| matches!(effect, Effect::AbandonHandler(run) if *run == hanging);
+        assert!(effects.iter().any(is_abandoned), "attempt {attempt}");
+        hanging = runs(&effects)[0];
+    }
+    let effects = rig.advance(RUN_IN_THE_WAY_MS);
+    let codes: Vec<_> = issues(&effects).iter().map(|issue| issue.code()).collect();
+    assert_eq!(
+        codes,
+        ["handlerGaveUp"],
+        "nothing disappears without a notice"
+    );
+    let next = runs(&effects)[0];
+    rig.device.handle_handler_outcome(next, Ok(()), rig.now_ms);
+    rig.drain();
+    assert_eq!(rig.bodies(), vec![b"2".to_vec()]);
+}
+
+#[test]
+fn a_run_that_outlived_its_session_in_nobodys_way_is_left_alone() {
+    let mut post = Post::group(2);
+    let now = post.rigs[1].now_ms;
+    let one = from_peer(&mut post, 1, now, b"1");
+    let rig = &mut post.rigs[1];
+    let slow = runs(&rig.deliver(&one))[0];
+    rig.connect();
+    for _ in 0..5 {
+        assert!(runs(&rig.advance(RUN_IN_THE_WAY_MS)).is_empty());
+    }
+    rig.device.handle_handler_outcome(slow, Ok(()), rig.now_ms);
+    rig.drain();
+    assert_eq!(rig.bodies(), vec![b"1".to_vec()]);
 }
 
 #[test]
