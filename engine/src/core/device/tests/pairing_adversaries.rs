@@ -150,7 +150,7 @@ fn no_manifest_but_the_admitters_own_lets_a_joiner_in() {
         assert_eq!(rig.device.status(), Status::PendingJoin, "attempt {number}");
         assert!(rig.device.members().is_empty(), "attempt {number}");
     }
-    let mut damaged = genuine.clone();
+    let mut damaged = genuine;
     *damaged.last_mut().expect("not empty") ^= 1;
     let envelope = sealed(rig, &admitter, MessageTag::GroupManifest, &damaged);
     let malformed = DeliveryIssue::Unreadable(Unreadable::Malformed);
@@ -516,7 +516,7 @@ fn a_request_that_looks_like_a_member_says_so() {
     };
     // The devices of the post are called "device 0" and "device 1".
     let of_member = ask_as(rig, 901, "D\u{435}vic\u{435} l").expect("it is shown");
-    assert_eq!(of_member, Some(member.name.clone()));
+    assert_eq!(of_member, Some(member.name));
     let of_mine = ask_as(rig, 902, "device\u{a0}0").expect("it is shown");
     assert_eq!(of_mine, Some(me));
     assert_eq!(ask_as(rig, 903, "Kitchen").expect("it is shown"), None);

@@ -37,6 +37,7 @@ struct Scene {
     /// Reasons of status changes that were told, by device.
     told: [Vec<StatusReason>; 2],
     windows_lost: usize,
+    windows_opened: usize,
     /// What to look for after each commit, and the first commit that had it.
     watched: Option<fn(&Self) -> bool>,
     seen: Option<usize>,
@@ -53,6 +54,7 @@ impl Scene {
             waiting: Vec::new(),
             told: [Vec::new(), Vec::new()],
             windows_lost: 0,
+            windows_opened: 0,
             watched: None,
             seen: None,
         };
@@ -170,13 +172,12 @@ impl Scene {
     /// What two people do until both devices are in: look, and do what is still to be done.
     /// Returns how many windows they had to open.
     fn pair(&mut self) -> usize {
-        let mut windows = 0;
         for _ in 0..12 {
             if self.is_paired() {
-                return windows;
+                return self.windows_opened;
             }
             let Some(window) = self.rigs[ADMITTER].device.pairing().window else {
-                windows += 1;
+                self.windows_opened += 1;
                 self.act(ADMITTER, |rig| {
                     let opened = rig.device.handle_start_pairing(rig.now_ms, &mut rig.rng);
                     opened.expect("it may open one");

@@ -324,10 +324,9 @@ fn members_compare_a_code_at_any_time() {
     assert_eq!(code(0, 1, &post), before);
 }
 
-#[test]
-fn of_two_admissions_into_the_last_place_one_is_dropped_and_its_admitter_told() {
-    let mut post = Post::group(2);
-    for number in 2..GROUP_MEMBERS_MAX - 1 {
+/// Lets strangers into the group of the first device until it has so many members.
+fn fill(post: &mut Post, count: usize) {
+    for number in 2..count {
         let rig = &mut post.rigs[0];
         let token = open_window(rig);
         let seed = 4_000 + u64::try_from(number).expect("a small number");
@@ -337,6 +336,12 @@ fn of_two_admissions_into_the_last_place_one_is_dropped_and_its_admitter_told() 
             .expect("room");
         post.settle(0);
     }
+}
+
+#[test]
+fn of_two_admissions_into_the_last_place_one_is_dropped_and_its_admitter_told() {
+    let mut post = Post::group(2);
+    fill(&mut post, GROUP_MEMBERS_MAX - 1);
     for seed in [60, 61] {
         let mut rig = Rig::new(seed, "joiner");
         rig.connect();
