@@ -37,6 +37,7 @@ fn export_types(directory: &Path) {
         view::IssuePage,
         view::JoinGroup,
         view::JoinRequestIn,
+        view::LeavingWarning,
         view::MarkRead,
         view::MemberIn,
         view::MessageIn,

@@ -82,6 +82,7 @@ commands! {
         forget_group(InGroup) -> (),
         join_group(JoinGroup) -> OpenedGroup,
         leave_group(InGroup) -> (),
+        leaving_warning(InGroup) -> LeavingWarning,
         mark_read(MarkRead) -> (),
         membership_history(ReadHistory) -> HistoryPage,
         message_text(MessageIn) -> MessageText,

@@ -172,6 +172,8 @@ pub struct GroupView {
     pub pairing: Option<PairingView>,
     /// Why the last pairing window closed, until the next one opens.
     pub pairing_closed: Option<PairingClosed>,
+    /// The device that last asked with a code that is used up, until the next window opens.
+    pub stale_request: Option<StaleRequestView>,
     /// The words of an admission that this device asked for.
     pub join: Option<JoinView>,
     /// How many messages were not read yet.
@@ -327,6 +329,8 @@ pub struct JoinRequestView {
     pub name: String,
     /// The four words that its screen must show too.
     pub words: Vec<String>,
+    /// The member whose name a person could take this one for.
+    pub looks_like: Option<String>,
 }
 
 /// Why a pairing window closed.
@@ -349,6 +353,44 @@ pub struct JoinView {
     pub words: Vec<String>,
     /// Whether the person said that they are the same.
     pub confirmed: bool,
+    /// How far the request has come.
+    pub progress: JoinProgress,
+}
+
+/// How far a request to join has come, as far as this device can know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum JoinProgress {
+    /// It waits here, because no relay is reached or the relay has no room.
+    Queued,
+    /// It is on its way to the relay.
+    Sending,
+    /// The relay has it; somebody must accept it.
+    OnRelay,
+    /// The relay refused it for good.
+    Refused,
+    /// This device is in the group; only the words are still to be compared.
+    Admitted,
+}
+
+/// A device that asked with a code that is used up.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct StaleRequestView {
+    /// The name the device gives itself.
+    pub name: String,
+    /// What became of the code.
+    pub spent: SpentCode,
+}
+
+/// What became of a pairing code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum SpentCode {
+    /// Another device was let in with it.
+    Accepted,
+    /// Its window was closed or its time was over.
+    Closed,
 }
 
 /// The relay on this computer.

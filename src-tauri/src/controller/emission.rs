@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 use std::time::Duration;
 
-use sealpost_engine::core::event::Event;
+use sealpost_engine::core::event::{Event, Spent};
 use sealpost_engine::core::status::StatusReason as EngineReason;
 use sealpost_engine::engine::Engine;
 use sealpost_protocol::message_id::MessageId;
 
 use super::{Controller, Shared};
 use crate::settings::Settings as _;
-use crate::view::{AppView, MessagesChanged, StatusReason};
+use crate::view::{AppView, MessagesChanged, SpentCode, StaleRequestView, StatusReason};
 
 /// The shortest time between two views.
 const PACE: Duration = Duration::from_millis(50);
@@ -112,9 +112,16 @@ impl Controller {
                     group.members_known = false;
                 }
             }
+            Event::StaleRequest { name, spent } => {
+                if let Some(group) = state.groups.get_mut(group) {
+                    group.stale_request = Some(StaleRequestView {
+                        name: name.as_str().to_owned(),
+                        spent: spent.into(),
+                    });
+                }
+            }
             Event::StatusChanged { reason: None, .. }
             | Event::JoinRequested(_)
-            | Event::StaleRequest { .. }
             | Event::ConnectionChanged(_)
             | Event::AdmissionDropped { .. }
             | Event::PairingChanged
@@ -184,6 +191,15 @@ impl StatusReason {
             | Self::Destroyed
             | Self::StoreReset => true,
             Self::Created | Self::Joined => false,
+        }
+    }
+}
+
+impl From<Spent> for SpentCode {
+    fn from(spent: Spent) -> Self {
+        match spent {
+            Spent::Accepted => Self::Accepted,
+            Spent::Closed => Self::Closed,
         }
     }
 }

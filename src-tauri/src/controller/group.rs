@@ -25,7 +25,7 @@ use crate::qr_code;
 use crate::settings::{NamespaceList, Settings as _};
 use crate::view::{
     InGroup, InvitationPreview, InvitationText, JoinGroup, OpenedGroup, PairingClosed,
-    ReadInvitation, ReadInvitationImage, RelayChoice, StartGroup, StatusReason,
+    ReadInvitation, ReadInvitationImage, RelayChoice, StaleRequestView, StartGroup, StatusReason,
 };
 
 /// The groups whose join was taken back.
@@ -46,6 +46,8 @@ pub(super) struct Group {
     pub(super) status_reason: Option<StatusReason>,
     /// The picture of the open window's code, which is drawn once.
     pub(super) drawn_code: Option<DrawnCode>,
+    /// The device that last asked with a code that is used up.
+    pub(super) stale_request: Option<StaleRequestView>,
     /// How many delivery issues there are.
     pub(super) issue_count: u64,
     /// What the members panel says of each member beside its name.
@@ -70,6 +72,7 @@ impl Group {
             pairing_closed: None,
             status_reason,
             drawn_code: None,
+            stale_request: None,
             issue_count: 0,
             members: BTreeMap::new(),
             members_known: false,

@@ -14,8 +14,8 @@ use super::group::KnownMember;
 use super::{Controller, State};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::view::{
-    CompareCode, HistoryEntry, HistoryKind, HistoryPage, InGroup, MemberIn, ReadHistory,
-    RenameGroup,
+    CompareCode, HistoryEntry, HistoryKind, HistoryPage, InGroup, LeavingWarning, MemberIn,
+    Newcomer, ReadHistory, RenameGroup,
 };
 
 impl Controller {
@@ -41,6 +41,21 @@ impl Controller {
         self.engine(&args.group)?.leave().await?;
         self.changed();
         Ok(())
+    }
+
+    /// What speaks against leaving a group now, so that the window can say it first.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn leaving_warning(&self, args: InGroup) -> Result<LeavingWarning, AppError> {
+        let warning = self.engine(&args.group)?.leaving_warning().await?;
+        let newcomer = warning.map(|warning| Newcomer {
+            name: warning.newcomer,
+            is_me: warning.is_me,
+            until_ms: warning.until_ms,
+        });
+        Ok(LeavingWarning { newcomer })
     }
 
     /// Ends a group for all its members.

@@ -92,6 +92,7 @@ impl Controller {
         engine.start_pairing().await?;
         if let Some(group) = self.state().groups.get_mut(group) {
             group.pairing_closed = None;
+            group.stale_request = None;
         }
         self.changed();
         Ok(())

@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use sealpost_engine::core::event::{JoinRequest, Member, PairingState, PairingWindow};
+use sealpost_engine::core::event::{
+    JoinProgress as EngineProgress, JoinRequest, Member, PairingState, PairingWindow,
+};
 use sealpost_engine::core::status::{ConnectFailure, Connection, Status};
 use sealpost_engine::engine::Engine;
 use sealpost_engine::profile::Profile;
@@ -19,7 +21,7 @@ use super::pairing::{DrawnCode, request_text};
 use super::{Controller, Stage, State};
 use crate::catalogue::Language;
 use crate::view::{
-    AppView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView,
+    AppView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView, JoinProgress,
     JoinRequestView, JoinView, KeychainView, MemberView, PairingView, RelayState, Screen,
     StatusReason, VersionsView,
 };
@@ -192,9 +194,11 @@ fn group_view(
         draft: String::new(),
         clock_off_ms: None,
         pairing_closed: group.pairing_closed,
+        stale_request: group.stale_request.clone(),
         join: join.map(|join| JoinView {
             words: join.words.map(Vec::from).unwrap_or_default(),
             confirmed: join.confirmed,
+            progress: join_progress(join.progress),
         }),
         pairing: window.and_then(|window| pairing_view(&mut group.drawn_code, &window, relay)),
     }
@@ -224,6 +228,20 @@ fn request_view(request: &JoinRequest) -> JoinRequestView {
         id: request_text(request.id),
         name: request.name.as_str().to_owned(),
         words: request.words.to_vec(),
+        looks_like: request
+            .looks_like
+            .as_ref()
+            .map(|name| name.as_str().to_owned()),
+    }
+}
+
+fn join_progress(progress: EngineProgress) -> JoinProgress {
+    match progress {
+        EngineProgress::Queued => JoinProgress::Queued,
+        EngineProgress::Sending => JoinProgress::Sending,
+        EngineProgress::OnRelay => JoinProgress::OnRelay,
+        EngineProgress::Refused => JoinProgress::Refused,
+        EngineProgress::Admitted => JoinProgress::Admitted,
     }
 }
 

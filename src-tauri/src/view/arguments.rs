@@ -181,6 +181,27 @@ pub struct MemberIn {
     pub member: String,
 }
 
+/// The answer of `leaving_warning`.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LeavingWarning {
+    /// What speaks against leaving now; null where nothing does.
+    pub newcomer: Option<Newcomer>,
+}
+
+/// A device that was let in only a moment ago: whoever leaves now may take its way in along.
+#[derive(Clone, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Newcomer {
+    /// Its name.
+    pub name: String,
+    /// Whether it is this device.
+    pub is_me: bool,
+    /// When that is no reason any more.
+    #[ts(type = "number")]
+    pub until_ms: u64,
+}
+
 /// The arguments of `rename_group`.
 #[derive(Clone, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

@@ -5,6 +5,7 @@ import type { JoinView } from "./JoinView";
 import type { MemberView } from "./MemberView";
 import type { PairingClosed } from "./PairingClosed";
 import type { PairingView } from "./PairingView";
+import type { StaleRequestView } from "./StaleRequestView";
 import type { StatusReason } from "./StatusReason";
 
 /**
@@ -55,6 +56,10 @@ pairing: PairingView | null,
  * Why the last pairing window closed, until the next one opens.
  */
 pairingClosed: PairingClosed | null, 
+/**
+ * The device that last asked with a code that is used up, until the next window opens.
+ */
+staleRequest: StaleRequestView | null, 
 /**
  * The words of an admission that this device asked for.
  */

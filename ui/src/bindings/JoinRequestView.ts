@@ -15,4 +15,8 @@ name: string,
 /**
  * The four words that its screen must show too.
  */
-words: Array<string>, };
+words: Array<string>, 
+/**
+ * The member whose name a person could take this one for.
+ */
+looksLike: string | null, };
