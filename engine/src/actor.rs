@@ -172,8 +172,8 @@ impl Actor {
                     self.revive();
                     self.settle(std::mem::take(&mut answers));
                     let fault = query(&self.group.store, &self.group.device);
-                    if fault == Some(StorageFault::Damaged) {
-                        self.group.want_repair();
+                    if fault == Some(StorageFault::Damaged) && self.stale.is_none() {
+                        self.rebuild(StorageFault::Damaged);
                     }
                 }
                 Input::SetRelay(relay, answer) => {
@@ -510,7 +510,9 @@ impl Actor {
         if self.stale.is_none() {
             return;
         }
-        match self.group.restore(self.clock.now_ms()) {
+        let now_ms = self.clock.now_ms();
+        let repaired = self.group.repair(now_ms);
+        match repaired.and_then(|()| self.group.restore(now_ms)) {
             Ok(()) => {
                 self.stale = None;
                 let has_handler = self.shared.handler().is_some();
@@ -521,6 +523,8 @@ impl Actor {
                 let notices = &self.shared.notices;
                 notices.tell(Event::ConnectionChanged(connection));
                 notices.tell(Event::PairingChanged);
+                // A store that was repaired says so.
+                self.tell_issues();
             }
             Err(fault) => {
                 self.stale = Some(fault);

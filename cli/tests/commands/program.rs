@@ -69,6 +69,34 @@ impl Drop for Running {
     }
 }
 
+/// A relay, and its address.
+pub(crate) fn relay(folder: &Path) -> (Running, String) {
+    let ports = ["--receive-port", "0", "--push-port", "0"];
+    let run = ["relay", "run", "--host", "127.0.0.1"];
+    let mut relay = Running::start(folder, "relay", &[&run[..], &ports[..]].concat());
+    let address = relay.wait_for_type("relay_running")["address"].clone();
+    let address = address.as_str().unwrap().to_owned();
+    (relay, address)
+}
+
+/// A relay with a group on it, of the profiles `host` and `guest`.
+pub(crate) fn paired(folder: &Path) -> Running {
+    let (relay, address) = relay(folder);
+    for profile in ["host", "guest"] {
+        let init = Ended::run(folder, profile, &["init", "--key-store", "file"]);
+        assert_eq!(init.exit, 0, "{init:?}");
+    }
+    let new = ["group", "new", "Home", "--relay", &address];
+    assert_eq!(Ended::run(folder, "host", &new).exit, 0);
+    let mut pair = Running::start(folder, "host", &["pair", "--accept"]);
+    let link = pair.wait_for_type("invitation")["link"].clone();
+    let join = Ended::run(folder, "guest", &["join", link.as_str().unwrap(), "--yes"]);
+    assert_eq!(join.exit, 0, "{join:?}");
+    pair.wait_for_type("accepted");
+    assert!(pair.child.wait().unwrap().success());
+    relay
+}
+
 /// What the program said and how it ended.
 #[derive(Debug)]
 pub(crate) struct Ended {

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::thread;
 
-use crate::program::{Ended, Running};
+use crate::program::{Ended, relay};
 
 /// A key that no relay of these tests has.
 const KEY: &str = "38ab664bd86f77d7e66bdd9ae0792913a94fd8b33a1260027e4b46c1f4884c67";
@@ -38,16 +38,6 @@ fn answering(bytes: &'static [u8]) -> u16 {
 fn closed() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     listener.local_addr().unwrap().port()
-}
-
-/// A relay, and its address.
-fn relay(folder: &Path) -> (Running, String) {
-    let ports = ["--receive-port", "0", "--push-port", "0"];
-    let run = ["relay", "run", "--host", "127.0.0.1"];
-    let mut relay = Running::start(folder, "relay", &[&run[..], &ports[..]].concat());
-    let address = relay.wait_for_type("relay_running")["address"].clone();
-    let address = address.as_str().unwrap().to_owned();
-    (relay, address)
 }
 
 /// The same place under another key.

@@ -30,6 +30,18 @@ pub(super) struct Group {
     path: PathBuf,
     name: String,
     settings: Settings,
+    repair: Repair,
+}
+
+/// Whether the store is to be repaired while the group is open. Once is tried: what doesn't
+/// help by then doesn't help a second time, and each time keeps a copy of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Repair {
+    NotTried,
+    Wanted,
+    /// The file was let go of and has to be opened again.
+    Closed,
+    Tried,
 }
 
 /// Where the keys of the group are kept.
@@ -116,12 +128,41 @@ impl Group {
             path,
             name,
             settings,
+            repair: Repair::NotTried,
         })
     }
 
-    /// The store turned out to be damaged: the next start repairs it.
-    pub(super) fn want_repair(&self) {
+    /// The store turned out to be damaged: it is repaired when the machine is built anew, or
+    /// at the next start where that was tried already.
+    pub(super) fn want_repair(&mut self) {
         salvage::want(&self.path);
+        if self.repair == Repair::NotTried {
+            self.repair = Repair::Wanted;
+        }
+    }
+
+    /// Repairs the store if that is wanted, and opens it again.
+    pub(super) fn repair(&mut self, now_ms: u64) -> Result<(), StorageFault> {
+        let key = self.keys.database_key();
+        if self.repair == Repair::Wanted {
+            self.store.let_go()?;
+            self.repair = Repair::Closed;
+            let is_whole =
+                |store: &Store| build_from(store, &self.keys, &self.name, self.settings, now_ms);
+            let repaired = salvage::repair(&self.path, key, &self.identity, now_ms, |store| {
+                is_whole(store).is_ok_and(|(identity, _)| identity == self.identity)
+            });
+            tracing::info!(is_repaired = repaired.is_ok(), "a repair while open");
+        }
+        if self.repair == Repair::Closed {
+            self.store =
+                Store::open(&self.path, key, &self.identity).map_err(|fault| match fault {
+                    OpenFault::Storage(fault) => fault,
+                    OpenFault::TooNew { .. } => StorageFault::Unavailable,
+                })?;
+            self.repair = Repair::Tried;
+        }
+        Ok(())
     }
 
     /// The relay of the group: the one given now, or the one that the store names.

@@ -1,3 +1,5 @@
+mod storage;
+
 use std::path::PathBuf;
 use std::sync::mpsc;
 
@@ -529,36 +531,6 @@ async fn words_are_computed_one_at_a_time_and_again_after_a_failure() {
         4,
         "three failed ones, one done"
     );
-}
-
-#[tokio::test]
-async fn damage_that_shows_while_the_group_is_open_is_repaired_at_the_next_start() {
-    let home = Home::new();
-    let actor = home.open().await.unwrap();
-    let me = actor.view().me.keys;
-    rename(&actor, "kept".to_owned()).await.unwrap();
-    actor.close().await;
-    let actor = home.open().await.unwrap();
-    let asked = actor
-        .query(|_, _| Err::<(), _>(StorageFault::Damaged))
-        .await;
-    assert_eq!(asked, Err(EngineError::Storage(StorageFault::Damaged)));
-    actor.close().await;
-    let actor = home.open().await.unwrap();
-    assert_eq!(actor.view().me.keys, me);
-    assert_eq!(actor.view().group_name.as_deref(), Some("kept"));
-    let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
-    assert_eq!(issues[0].issue, DeliveryIssue::StoreRepaired);
-    assert_eq!(
-        issues.len(),
-        1,
-        "the copy of the store is no other device's"
-    );
-    actor.close().await;
-    // Once is enough.
-    let actor = home.open().await.unwrap();
-    let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
-    assert_eq!(issues.len(), 1);
 }
 
 /// What a thread keeps for itself until it is gone, and gives back slowly.

@@ -92,6 +92,12 @@ impl Store {
         Ok(store)
     }
 
+    /// Closes the file and keeps nothing of it: whatever is asked from here on fails.
+    pub(crate) fn let_go(&mut self) -> Result<(), StorageFault> {
+        self.connection = Connection::open_in_memory().map_err(fault)?;
+        Ok(())
+    }
+
     /// Which identity is in use.
     pub(crate) fn identity(&self) -> Result<IdentityId, StorageFault> {
         self.connection

@@ -1,0 +1,78 @@
+//! A device whose disk is full.
+//!
+//! The disk is a small one in memory, in namespaces of the test's own, so that no rights are
+//! needed where the system lets everybody make such. Linux only.
+
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that can't go on has failed"
+)]
+
+use std::io::{Write as _, stderr};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::paired;
+
+/// What happens on the small disk. Each command's output stands behind its name.
+const SCRIPT: &str = r#"
+mount -t tmpfs -o size=8m,mode=700 tmpfs small || exit 99
+cp -r host small || exit 98
+run() { name=$1; shift; echo "== $name"; "$SEALPOST" --data-dir small --profile host --json "$@" 2>&1; }
+run roomy send before
+head -c 20000000 /dev/zero > small/ballast 2> /dev/null
+run read messages
+run refused send "$(head -c 60000 /dev/zero | tr '\0' x)"
+run read_again messages
+rm small/ballast
+run sent send after
+run all messages
+"#;
+
+#[test]
+fn a_device_on_a_full_disk_opens_shows_what_it_has_and_loses_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let _relay = paired(folder.path());
+    let ran = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c"])
+        .arg(format!("mkdir small\n{SCRIPT}"))
+        .current_dir(folder.path())
+        .env("SEALPOST", env!("CARGO_BIN_EXE_sealpost"))
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .output();
+    let Some(ran) = ran.ok().filter(|ran| ran.status.success()) else {
+        let skipped = "NOT RUN: this system gives users no mount namespaces, so nothing was \
+                       shown about a full disk\n";
+        stderr().write_all(skipped.as_bytes()).unwrap();
+        return;
+    };
+    let output = String::from_utf8(ran.stdout).unwrap();
+    let said = |name: &str| -> Vec<Value> {
+        let (_, rest) = output.split_once(&format!("== {name}\n")).expect(&output);
+        rest.lines()
+            .take_while(|line| !line.starts_with("== "))
+            .map(|line| serde_json::from_str(line).expect(line))
+            .collect()
+    };
+    let texts = |name: &str| -> Vec<String> {
+        said(name)
+            .iter()
+            .map(|message| message["text"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(said("roomy")[0]["type"], "queued");
+    assert_eq!(texts("read"), ["before"]);
+    let refused = said("refused");
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!(refused[0]["code"], "data-full");
+    assert_eq!(
+        texts("read_again"),
+        ["before"],
+        "what was refused is not there"
+    );
+    assert_eq!(said("sent")[0]["type"], "queued", "nothing had to be done");
+    assert_eq!(texts("all"), ["before", "after"]);
+}
