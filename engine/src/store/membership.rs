@@ -150,7 +150,7 @@ impl Store {
 }
 
 impl Store {
-    /// The newest line that says that somebody was added, unless it is older.
+    /// The newest line that says who let somebody in, unless it is older.
     pub(crate) fn last_admission_since(
         &self,
         since_ms: u64,
@@ -160,7 +160,8 @@ impl Store {
             .prepare_cached(
                 "SELECT seen_ms, is_added, member, noise, name, issuer, issuer_name, version,
                      is_me, by_me, id
-                 FROM membership_note WHERE is_added = 1 AND seen_ms >= ?1
+                 FROM membership_note
+                 WHERE is_added = 1 AND issuer <> member AND seen_ms >= ?1
                  ORDER BY id DESC LIMIT 1",
             )
             .map_err(fault)?;

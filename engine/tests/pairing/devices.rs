@@ -40,6 +40,7 @@ pub(crate) async fn until(what: &str, mut condition: impl FnMut() -> bool) {
 pub(crate) struct TestRelay {
     directory: tempfile::TempDir,
     key: NoiseSecret,
+    clock: Arc<dyn sealpost_relay::Clock>,
     ports: (u16, u16),
     relay: Option<Relay>,
 }
@@ -47,11 +48,17 @@ pub(crate) struct TestRelay {
 impl TestRelay {
     /// Starts one on free ports.
     pub(crate) async fn start() -> Self {
+        Self::start_with(Arc::new(sealpost_relay::SystemClock)).await
+    }
+
+    /// Starts one on free ports that takes the time from that clock.
+    pub(crate) async fn start_with(clock: Arc<dyn sealpost_relay::Clock>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let key = NoiseSecret::generate(&mut OsRng);
         let mut relay = Self {
             directory,
             key,
+            clock,
             ports: (0, 0),
             relay: None,
         };
@@ -68,7 +75,7 @@ impl TestRelay {
             listen_health: None,
             ..Config::default()
         };
-        let clock = Arc::new(sealpost_relay::SystemClock);
+        let clock = Arc::clone(&self.clock);
         let relay = Relay::start(config, self.key.clone(), clock).await.unwrap();
         self.ports = (relay.ports().receive, relay.ports().push);
         self.relay = Some(relay);

@@ -5,6 +5,7 @@
 mod codes;
 mod copies;
 mod devices;
+mod ending;
 mod failures;
 mod log_canary;
 

@@ -134,6 +134,35 @@ fn what_breaks_an_invariant_is_not_made() {
     assert_eq!(new(1, vec![a, b]), Some(ManifestError::WeakKey));
 }
 
+/// A member with keys of its own can sign anything; it is not decoded all the same.
+#[test]
+fn what_breaks_an_invariant_never_decodes_however_well_it_is_signed() {
+    let decoded = |version, members| {
+        let manifest = Manifest {
+            group_id: group(),
+            version,
+            parent: None,
+            members,
+        };
+        let signed = manifest.sign(&vectors::device("a").signing);
+        SignedManifest::decode(&signed.encode()).map(|manifest| manifest.version())
+    };
+    assert_eq!(decoded(1, many(GROUP_MEMBERS_MAX)), Ok(1));
+    let count = ManifestError::MemberCount { members: 33 };
+    assert_eq!(decoded(1, many(33)), Err(count));
+    let twice = [many(2), many(2)].concat();
+    assert_eq!(decoded(1, twice), Err(ManifestError::Order));
+    let mut shared = many(2);
+    shared[1].keys.noise = shared[0].keys.noise;
+    assert_eq!(decoded(1, shared), Err(ManifestError::NoiseKeyTwice));
+    for version in [0, MANIFEST_VERSION_MAX + 1, u64::MAX] {
+        assert_eq!(
+            decoded(version, many(2)),
+            Err(ManifestError::Version { version })
+        );
+    }
+}
+
 /// The first manifest's fields, changed before they are encoded.
 fn changed(change: impl FnOnce(&mut WireManifest)) -> Result<SignedManifest, ManifestError> {
     let mut wire = WireManifest::decode(first().encode().as_slice()).unwrap();

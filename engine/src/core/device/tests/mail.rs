@@ -51,7 +51,8 @@ pub(super) fn group(members: usize) -> Vec<Store> {
 impl Mail {
     /// A group whose devices are connected; the commit with that number is the last of one.
     pub(super) fn new(stores: &[Store], stop: Option<(usize, Moment)>) -> Self {
-        let rigs: Vec<Rig> = (1..)
+        // Not the seeds of the identities, or a fresh one would be the old one.
+        let rigs: Vec<Rig> = (1_000..)
             .zip(stores)
             .map(|(seed, store)| Rig::with_store(seed, store.clone()))
             .collect();

@@ -4,6 +4,7 @@ mod copies;
 mod destroying;
 mod ending;
 mod mail;
+mod manifests;
 mod naming;
 mod pairing;
 mod pairing_adversaries;

@@ -1,8 +1,12 @@
 //! An admission by a device that is removed at the same time.
 
+use std::collections::BTreeSet;
+
+use sealpost_protocol::envelope::{MessageTag, Sealing, seal};
+
 use crate::core::event::Event;
 use crate::core::membership::Cohesion;
-use crate::core::rig::{Post, Rig};
+use crate::core::rig::{Post, Rig, pushes};
 use crate::core::status::{Ending, Status, StatusReason};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -66,6 +70,37 @@ fn the_joiner_learns_that_its_admission_came_to_nothing_and_can_pair_again() {
 }
 
 #[test]
+fn a_device_that_is_not_listed_stays_a_member_and_holds_its_messages() {
+    let mut post = torn();
+    // What the joiner is never sent: how the others see it.
+    let rows = post.rigs[2].store.membership.clone().expect("a member");
+    let author = post.rigs[2].store.secrets.clone();
+    let rig = &mut post.rigs[3];
+    for (sequence, known) in (1_u64..).zip(rows.manifests.values()) {
+        let recipient = rig.noise();
+        let sealing = Sealing {
+            author: &author.signing,
+            recipient: &recipient,
+            sequence,
+            timestamp_ms: rig.now_ms,
+            tag: MessageTag::GroupManifest,
+            body: &known.manifest.encode(),
+        };
+        let envelope = seal(&sealing, &mut rig.rng).expect("it can be sealed");
+        rig.deliver(&envelope);
+    }
+    assert_eq!(rig.device.status(), Status::Member, "no wipe");
+    let heard = BTreeSet::new();
+    assert_eq!(rig.device.cohesion(&heard), Some(Cohesion::AdmissionVoid));
+    rig.device
+        .handle_send(b"held".to_vec(), rig.now_ms)
+        .expect("a member");
+    let effects = rig.drain();
+    assert!(pushes(&effects).is_empty(), "the others would drop it");
+    assert!(!rig.store.entries.is_empty());
+}
+
+#[test]
 fn a_removed_device_is_told_another_reason() {
     assert_eq!(Ending::Void.reason(), StatusReason::AdmissionVoid);
     let mut post = torn();
@@ -74,7 +109,7 @@ fn a_removed_device_is_told_another_reason() {
         matches!(event, Event::StatusChanged { reason: told, .. } if *told == reason)
     });
     assert!(is_removed);
-    let heard = std::collections::BTreeSet::new();
+    let heard = BTreeSet::new();
     assert_eq!(post.rigs[0].device.cohesion(&heard), Some(Cohesion::Whole));
     assert_eq!(post.rigs[1].device.cohesion(&heard), None);
 }

@@ -351,3 +351,48 @@ fn only_so_many_manifests_are_kept_before_the_anchor() {
     let group = Membership::anchored(me.keys(), anchor, buffered, NOW_MS);
     assert_eq!(group.snapshot().manifests.len(), 1 + BUFFERED_MANIFESTS_MAX);
 }
+
+#[test]
+fn a_manifest_that_never_knew_this_device_removes_nobody_and_is_mended() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, me, other] = &people;
+    let base = manifest(1, None, &[a, b], a);
+    let anchor = manifest(2, Some(&base), &[a, b, me], a);
+    let mut group = joined(me, &anchor);
+    // Greater than the anchor, so it is the current manifest, and it doesn't list this device.
+    let beside = manifest(3, Some(&base), &[a, b, other], b);
+    take(&mut group, b, &beside);
+    assert_eq!(group.current().hash(), beside.hash());
+    assert!(!group.is_removed() && group.is_listed());
+    assert_eq!(listed(&group, &people), [0, 1, 2, 3]);
+    assert!(group.is_unsatisfied(), "a merge will list everybody");
+}
+
+#[test]
+fn older_equal_and_losing_manifests_are_taken_in_silence() {
+    let people: [Person; 5] = Person::many();
+    let [a, b, c, d, e] = &people;
+    let mut group = founded(a, b);
+    let root = group.current().clone();
+    let second = manifest(2, Some(&root), &[a, b, c], b);
+    let third = manifest(3, Some(&second), &[a, b, c], b);
+    take(&mut group, b, &third);
+    take(&mut group, b, &second);
+    assert_eq!(group.current().hash(), third.hash(), "older");
+    let equal = manifest(3, Some(&second), &[a, b, c, d], a);
+    let equal = [equal, manifest(3, Some(&second), &[a, b, c, e], b)];
+    let [one, two] = &equal;
+    take(&mut group, b, two);
+    let mut other = founded(a, b);
+    for manifest in [two, &third, &second] {
+        take(&mut other, b, manifest);
+    }
+    // Of one version the lower hash is current, in whatever order they come.
+    let lower = third.hash().min(two.hash());
+    assert_eq!(group.current().hash(), lower);
+    assert_eq!(other.current().hash(), lower);
+    assert_eq!(group.view(), other.view(), "and both count");
+    // This device didn't issue that one: somebody else has its key.
+    take(&mut group, b, one);
+    assert!(!group.view().contains_key(&d.key()));
+}
