@@ -17,6 +17,7 @@ pub(super) type Verdict = Result<(), String>;
 /// One message of the app, as it was sent.
 #[derive(Clone, Debug)]
 pub(super) struct Sent {
+    /// Who sent it: the device or, where there are two of it, which of them.
     pub(super) author: usize,
     /// Its place among the author's messages.
     pub(super) place: usize,
@@ -28,6 +29,8 @@ pub(super) struct Sent {
     pub(super) is_malformed: bool,
     /// The handler of these devices never takes it.
     pub(super) poison: BTreeSet<usize>,
+    /// Other bodies that a copy of the author sent under the same id.
+    pub(super) others: Vec<Vec<u8>>,
 }
 
 /// What became of a message at one recipient.
@@ -57,6 +60,13 @@ pub(super) struct Known {
     pub(super) version: u8,
 }
 
+impl Known {
+    /// Whether it is too old for a device whose clock shows this.
+    pub(super) const fn is_aged(&self, clock_ms: u64) -> bool {
+        self.timestamp_ms < clock_ms.saturating_sub(REPLAY_WINDOW_MS)
+    }
+}
+
 /// What one device was shown, for a rewind of its store.
 #[derive(Clone, Default)]
 pub(super) struct Shown {
@@ -71,6 +81,10 @@ pub(super) struct Model {
     /// The place of the last message shown, by reader and author.
     last_place: BTreeMap<(usize, usize), usize>,
     next_place: usize,
+    /// The device that exists twice.
+    copied: Option<usize>,
+    /// Devices whose stores went back: they don't know all their runs any more.
+    rewound: BTreeSet<usize>,
 }
 
 impl Model {
@@ -82,9 +96,18 @@ impl Model {
     ) -> Verdict {
         self.next_place += 1;
         sent.place = self.next_place;
-        if self.sent.insert(id, sent).is_some() {
-            return Err("a Message ID is used twice".to_owned());
+        if let Some(first) = self.sent.get_mut(&id) {
+            // Two copies of one device count alike. Their readers are told (`idReused`).
+            if first.author == sent.author || self.copied.is_none() {
+                return Err("a Message ID is used twice".to_owned());
+            }
+            first.others.push(sent.body);
+            for recipient in recipients {
+                self.fate(id, *recipient)?.is_excused = true;
+            }
+            return Ok(());
         }
+        self.sent.insert(id, sent);
         for recipient in recipients {
             self.fates.insert((id, *recipient), Fate::default());
         }
@@ -115,6 +138,19 @@ impl Model {
         Ok(())
     }
 
+    /// Whether two of the device share one inbox, and each shows what the other may have shown.
+    pub(super) fn is_copied(&self, device: usize) -> bool {
+        self.copied == Some(device)
+    }
+
+    /// The device exists twice from here on; what it sent is sent by both.
+    pub(super) fn copy(&mut self, device: usize) {
+        self.copied = Some(device);
+        for ((id, _), fate) in &mut self.fates {
+            fate.may_be_late |= self.sent[id].author == device;
+        }
+    }
+
     /// The handler is about to run.
     pub(super) fn judge_run(&mut self, id: MessageId, reader: usize) -> Verdict {
         let fate = self.fate(id, reader)?;
@@ -126,13 +162,17 @@ impl Model {
 
     /// A received message entered the history of a device.
     pub(super) fn judge_shown(&mut self, id: MessageId, reader: usize, body: &[u8]) -> Verdict {
+        let is_copied = self.is_copied(reader);
         let fate = self.fate(id, reader)?;
-        if fate.is_shown || fate.has_given_up {
+        if (fate.is_shown || fate.has_given_up) && !is_copied {
             return Err("a message is shown twice".to_owned());
         }
         fate.is_shown = true;
-        let may_be_late = fate.may_be_late;
+        let may_be_late = fate.may_be_late || is_copied;
         let sent = self.sent.get(&id).ok_or("nobody sent it")?;
+        if sent.others.iter().any(|other| other == body) {
+            return Ok(());
+        }
         if sent.body != body {
             return Err("a message is shown with another body".to_owned());
         }
@@ -157,13 +197,14 @@ impl Model {
     ) -> Verdict {
         match issue {
             DeliveryIssue::HandlerGaveUp { message, .. } => {
+                let is_copied = self.is_copied(device);
                 let fate = self.fate(*message, device)?;
-                if fate.is_shown || fate.has_given_up {
+                if (fate.is_shown || fate.has_given_up) && !is_copied {
                     return Err("given up, and handled before".to_owned());
                 }
                 fate.has_given_up = true;
                 let sent = self.sent.get(message).ok_or("nobody sent it")?;
-                if sent.poison.contains(&device) {
+                if sent.poison.contains(&device) || !sent.others.is_empty() {
                     Ok(())
                 } else {
                     Err("given up before five attempts failed".to_owned())
@@ -182,13 +223,26 @@ impl Model {
                         clock_ms >= sent.sent_at_ms.saturating_add(OUTBOX_LIFE_MS)
                     }
                 };
-                if is_right {
+                if is_right || !sent.others.is_empty() {
                     Ok(())
                 } else {
                     Err(format!("an issue without its cause: {failure:?}"))
                 }
             }
-            // Nobody here has a copy, and the store in memory has no pages to damage.
+            DeliveryIssue::IdReused { message }
+                if self
+                    .sent
+                    .get(message)
+                    .is_some_and(|sent| !sent.others.is_empty()) =>
+            {
+                Ok(())
+            }
+            DeliveryIssue::DeviceCopied
+                if self.is_copied(device) || self.rewound.contains(&device) =>
+            {
+                Ok(())
+            }
+            // The keys' own marker is the shell's, and a store in memory has no pages to damage.
             DeliveryIssue::IdReused { .. }
             | DeliveryIssue::DeviceCopied
             | DeliveryIssue::StoreRestored
@@ -214,7 +268,7 @@ impl Model {
     ) -> Result<Option<Unreadable>, String> {
         let issue = if known.version > version {
             Some(Unreadable::DroppedWhileHeld)
-        } else if known.timestamp_ms < clock_ms.saturating_sub(REPLAY_WINDOW_MS) {
+        } else if known.is_aged(clock_ms) {
             Some(Unreadable::Expired)
         } else {
             None
@@ -255,6 +309,7 @@ impl Model {
 
     /// A device's store goes back to `shown`; what it sent after `place` it doesn't know.
     pub(super) fn rewind(&mut self, device: usize, shown: &Shown, place: usize) {
+        self.rewound.insert(device);
         for ((id, reader), fate) in &mut self.fates {
             let sent = &self.sent[id];
             if *reader == device && !shown.decided.contains(id) {

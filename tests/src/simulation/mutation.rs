@@ -46,11 +46,29 @@ pub enum Mutation {
     IssueRecordedAfterAck,
     /// A failing handler counts as done.
     HandlerFailureIgnored,
+    /// Messages wait in the outbox for 31 days.
+    OutboxLifeOneDayLonger,
+    /// Messages are given up after 29 days.
+    OutboxLifeOneDayShorter,
+    /// The relay keeps blobs for 31 days.
+    RelayLifeTooLong,
+    /// Of the records that share a commit only the last is kept.
+    SharedCommitKeepsLastRecord,
+    /// What a handler sends isn't written with the record of its message.
+    HandlersSendNotWritten,
+    /// A handler that hangs isn't abandoned.
+    HungRunGoesOn,
+    /// What only a newer version can read is acknowledged instead of held.
+    NewerAcknowledged,
+    /// A device doesn't look for copies of itself.
+    NoLookForCopies,
+    /// A run isn't noted in the store.
+    RunNotNoted,
 }
 
 impl Mutation {
     /// Every mutation.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 29] = [
         Self::RelayAcksBeforeCommit,
         Self::RelayLifeTooShort,
         Self::SendReturnsBeforeCommit,
@@ -71,5 +89,14 @@ impl Mutation {
         Self::OrderByTimestamp,
         Self::IssueRecordedAfterAck,
         Self::HandlerFailureIgnored,
+        Self::OutboxLifeOneDayLonger,
+        Self::OutboxLifeOneDayShorter,
+        Self::RelayLifeTooLong,
+        Self::SharedCommitKeepsLastRecord,
+        Self::HandlersSendNotWritten,
+        Self::HungRunGoesOn,
+        Self::NewerAcknowledged,
+        Self::NoLookForCopies,
+        Self::RunNotNoted,
     ];
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rand_chacha::ChaCha8Rng;
 use sealpost_engine::core::device::{Device, Settings};
 use sealpost_engine::core::message::Message;
+use sealpost_engine::core::run_marker::RunMarker;
 use sealpost_engine::core::step::{HandlerRun, Push, SessionId};
 use sealpost_protocol::key::NoisePublic;
 use sealpost_protocol::message_id::MessageId;
@@ -23,13 +24,18 @@ pub(super) struct Run {
 /// What a restored store goes back to.
 pub(super) struct Backup {
     pub(super) disk: Disk,
+    pub(super) markers: BTreeSet<RunMarker>,
     pub(super) shown: Shown,
     /// The place of the last message sent by then.
     pub(super) place: usize,
 }
 
 pub(super) struct Node {
+    /// Which of the devices that were paired it is; a copy is the same one.
+    pub(super) device_of: usize,
     pub(super) disk: Disk,
+    /// The runs that its store has noted.
+    pub(super) markers: BTreeSet<RunMarker>,
     /// What a crash leaves, where that is less than what was written.
     pub(super) synced: Option<Disk>,
     pub(super) device: Device,
@@ -44,8 +50,14 @@ pub(super) struct Node {
     /// Whether the network lets it reach the relay.
     pub(super) is_cut: bool,
     pub(super) cursor: BlobId,
-    /// Blobs that were delivered in this session.
-    pub(super) taken: BTreeMap<u64, Known>,
+    /// Blobs that were delivered in this run.
+    pub(super) taken: BTreeMap<(SessionId, u64), Known>,
+    /// The session in which the first attempt at a message began.
+    pub(super) begun: BTreeMap<MessageId, SessionId>,
+    /// What the handler took in the step that isn't committed yet.
+    pub(super) unrecorded: BTreeSet<MessageId>,
+    /// Whether inputs wait for a drain that they share with the next one.
+    pub(super) is_ahead: bool,
     pub(super) overtaken: BTreeSet<u64>,
     pub(super) in_flight: Vec<Push>,
     pub(super) runs: Vec<Run>,
@@ -58,12 +70,19 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(disk: Disk, rng: ChaCha8Rng, skew_ms: i64, now_ms: u64) -> Self {
-        let now_ms = now_ms.saturating_add_signed(skew_ms);
-        let device = restore(&disk, now_ms);
-        Self {
+    pub(super) fn new(
+        device_of: usize,
+        disk: Disk,
+        rng: ChaCha8Rng,
+        skew_ms: i64,
+        now_ms: u64,
+    ) -> Self {
+        let device = restore(&disk, now_ms.saturating_add_signed(skew_ms));
+        let mut node = Self {
+            device_of,
             noise: device.keys().noise,
             disk,
+            markers: BTreeSet::new(),
             synced: None,
             device,
             rng,
@@ -74,6 +93,9 @@ impl Node {
             is_cut: false,
             cursor: BlobId::START,
             taken: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            unrecorded: BTreeSet::new(),
+            is_ahead: false,
             overtaken: BTreeSet::new(),
             in_flight: Vec::new(),
             runs: Vec::new(),
@@ -81,6 +103,17 @@ impl Node {
             backup: None,
             sent_at_ms: VecDeque::new(),
             reused_ms: VecDeque::new(),
+        };
+        node.begin_run(true);
+        node
+    }
+
+    /// Marks the run and notes it in the store, as the shell does before it connects.
+    pub(super) fn begin_run(&mut self, is_noted: bool) {
+        let marker = RunMarker::generate(&mut self.rng);
+        self.device.handle_runs(marker, self.markers.clone());
+        if is_noted {
+            self.markers.insert(marker);
         }
     }
 
@@ -93,6 +126,9 @@ impl Node {
         self.in_flight.clear();
         self.runs.clear();
         self.taken.clear();
+        self.begun.clear();
+        self.unrecorded.clear();
+        self.is_ahead = false;
         self.device = restore(&self.disk, now_ms.saturating_add_signed(self.skew_ms));
     }
 }

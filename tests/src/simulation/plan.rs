@@ -18,8 +18,12 @@ pub(super) enum Kind {
     Flood,
     /// Messages about as old as the Replay Window.
     Aged,
+    /// Lives in the outbox and on the relay, and the Replay Window, to the millisecond.
+    Edge,
     /// Stores that are restored from a backup.
     Rewound,
+    /// A device that exists twice.
+    Copied,
     /// The group is destroyed while its relay is away for longer than an outbox keeps.
     Destroyed,
 }
@@ -59,16 +63,18 @@ impl Plan {
     pub(super) fn draw(rng: &mut ChaCha8Rng) -> Self {
         let mut below = |count: u32| rng.next_u32() % count;
         let kind = match below(40) {
-            0..=9 => Kind::Busy,
-            10..=19 => Kind::Days,
-            20..=24 => Kind::Upgrade,
-            25 => Kind::Flood,
-            26..=29 => Kind::Aged,
-            30..=36 => Kind::Rewound,
+            0..=7 => Kind::Busy,
+            8..=16 => Kind::Days,
+            17..=21 => Kind::Upgrade,
+            22 => Kind::Flood,
+            23..=25 => Kind::Aged,
+            26..=28 => Kind::Edge,
+            29..=33 => Kind::Rewound,
+            34..=36 => Kind::Copied,
             _ => Kind::Destroyed,
         };
         let devices = match (kind, below(10)) {
-            (Kind::Flood | Kind::Aged, _) | (_, 0..=5) => 2,
+            (Kind::Flood | Kind::Aged | Kind::Edge, _) | (_, 0..=5) => 2,
             (_, 6 | 7) => 3,
             (_, 8) => 4,
             _ => 5,
@@ -83,10 +89,12 @@ impl Plan {
             hang: below(60),
         };
         let mut relay = RelayPlan::default();
-        if kind != Kind::Flood && below(3) == 0 {
+        // A flood fills an inbox by itself, and a marker must find room to be met.
+        let has_room = matches!(kind, Kind::Flood | Kind::Copied | Kind::Edge);
+        if !has_room && below(3) == 0 {
             relay.inbox_blobs_max = 3 + u64::from(below(8));
         }
-        if kind != Kind::Flood && below(3) == 0 {
+        if !has_room && below(3) == 0 {
             relay.push_burst = 2 + below(6);
         }
         Self {

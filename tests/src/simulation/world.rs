@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore as _, SeedableRng as _};
 use sealpost_engine::core::issue::{DeliveryIssue, Unreadable};
+use sealpost_engine::core::message::Message;
 use sealpost_engine::core::status::Connection;
-use sealpost_engine::core::step::{Change, Effect, Push, PushOutcome, SessionId, Step};
+use sealpost_engine::core::step::{
+    Change, Effect, HandlerRun, Push, PushId, PushOutcome, SessionId,
+};
 use sealpost_protocol::envelope::{MessageTag, Received};
+use sealpost_protocol::limit::HANDLER_ATTEMPTS_MAX;
 use sealpost_protocol::message_id::MessageId;
 use sealpost_relay::store::BlobId;
 
@@ -24,7 +28,7 @@ pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
 /// Where an Envelope's version stands (field 7, behind the recipient's key).
 pub(super) const VERSION_AT: usize = 35;
 /// Where its ephemeral key stands, which names it whatever its version.
-const EPHEMERAL_AT: std::ops::Range<usize> = 38..70;
+pub(super) const EPHEMERAL_AT: std::ops::Range<usize> = 38..70;
 
 pub(super) struct World {
     pub(super) nodes: Vec<Node>,
@@ -42,26 +46,39 @@ pub(super) struct World {
     /// Whether the group ends: from here on only its end is judged.
     pub(super) is_ending: bool,
     known: BTreeMap<Vec<u8>, Known>,
-    stored_at_ms: BTreeMap<Vec<u8>, Vec<u64>>,
+    pub(super) stored_at_ms: BTreeMap<Vec<u8>, Vec<u64>>,
     log: Option<Vec<String>>,
 }
 
 impl World {
     pub(super) fn new(seed: u64, mutation: Option<Mutation>, keeps_log: bool) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut plan = Plan::draw(&mut rng);
-        if mutation == Some(Mutation::RelayLifeTooShort) {
-            plan.relay.life_ms -= DAY_MS;
+        let plan = Plan::draw(&mut rng);
+        Self::of_plan(plan, rng, mutation, keeps_log)
+    }
+
+    /// The devices and the relay of a plan, before anything happens.
+    pub(super) fn of_plan(
+        mut plan: Plan,
+        mut rng: ChaCha8Rng,
+        mutation: Option<Mutation>,
+        keeps_log: bool,
+    ) -> Self {
+        match mutation {
+            Some(Mutation::RelayLifeTooShort) => plan.relay.life_ms -= DAY_MS,
+            Some(Mutation::RelayLifeTooLong) => plan.relay.life_ms += DAY_MS,
+            _ => {}
         }
         let nodes = disks(plan.devices)
             .into_iter()
-            .map(|disk| {
+            .enumerate()
+            .map(|(device, disk)| {
                 // The group was paired at the true time; for a restored store see `step_clock`.
                 let least = if plan.kind == Kind::Rewound { 0 } else { -5 };
                 let skew_days = i64::from(rng.next_u32() % 11) + least;
                 let skew_ms = skew_days * DAY_MS.cast_signed();
                 let own = ChaCha8Rng::seed_from_u64(rng.next_u64());
-                Node::new(disk, own, skew_ms, START_MS)
+                Node::new(device, disk, own, skew_ms, START_MS)
             })
             .collect();
         Self {
@@ -94,6 +111,19 @@ impl World {
         }
     }
 
+    /// Whether devices decide by another time than they keep: markers would wait for days.
+    pub(super) fn moves_a_life(&self) -> bool {
+        matches!(
+            self.mutation,
+            Some(
+                Mutation::ReplayWindowOneDayLonger
+                    | Mutation::ReplayWindowOneDayShorter
+                    | Mutation::OutboxLifeOneDayLonger
+                    | Mutation::OutboxLifeOneDayShorter
+            )
+        )
+    }
+
     pub(super) fn is(&self, mutation: Mutation) -> bool {
         self.mutation == Some(mutation)
     }
@@ -101,6 +131,18 @@ impl World {
     /// What the device's clock shows.
     pub(super) fn clock(&self, index: usize) -> u64 {
         self.now_ms.saturating_add_signed(self.nodes[index].skew_ms)
+    }
+
+    /// What the device is told when it decides.
+    pub(super) fn drain_clock(&self, index: usize) -> u64 {
+        let clock_ms = self.clock(index);
+        match self.mutation {
+            Some(Mutation::ReplayWindowOneDayLonger | Mutation::OutboxLifeOneDayLonger) => {
+                clock_ms - DAY_MS
+            }
+            Some(Mutation::ReplayWindowOneDayShorter) => clock_ms + DAY_MS,
+            _ => clock_ms,
+        }
     }
 
     pub(super) fn hits(&mut self, per_mille: u32) -> bool {
@@ -116,13 +158,10 @@ impl World {
     /// Returns whether the step was committed.
     pub(super) fn step(&mut self, index: usize) -> Result<bool, String> {
         self.steps += 1;
-        let mut clock_ms = self.clock(index);
-        match self.mutation {
-            Some(Mutation::ReplayWindowOneDayLonger) => clock_ms -= DAY_MS,
-            Some(Mutation::ReplayWindowOneDayShorter) => clock_ms += DAY_MS,
-            _ => {}
-        }
+        let clock_ms = self.drain_clock(index);
         let node = &mut self.nodes[index];
+        node.is_ahead = false;
+        node.unrecorded.clear();
         let step = node.device.drain(clock_ms, &mut node.rng, &node.disk);
         self.note(|| format!("{index} {step:?}"));
         let acks_early = self.is(Mutation::AckBeforeCommit);
@@ -170,8 +209,9 @@ impl World {
 
     fn note_sent(&mut self, sending: Vec<(MessageId, Sent)>) -> Verdict {
         for (id, sent) in sending {
-            let recipients: Vec<usize> = (0..self.nodes.len())
-                .filter(|index| *index != sent.author)
+            let author = self.nodes[sent.author].device_of;
+            let recipients: Vec<usize> = (0..self.plan.devices)
+                .filter(|device| *device != author)
                 .collect();
             self.model.note_sent(id, sent, &recipients)?;
         }
@@ -201,6 +241,18 @@ impl World {
             Some(Mutation::IssueRecordedAfterAck) => {
                 changes.retain(|change| !matches!(change, Change::IssueAdded { .. }));
             }
+            Some(Mutation::SharedCommitKeepsLastRecord) => keep_last_record(&mut changes),
+            Some(Mutation::HandlersSendNotWritten) => {
+                let is_handled = |change: &Change| matches!(change, Change::MessageHandled { .. });
+                if changes.iter().any(is_handled) {
+                    changes.retain(|change| {
+                        !matches!(
+                            change,
+                            Change::OutboxMessageAdded(..) | Change::OutboxEntryAdded(_)
+                        )
+                    });
+                }
+            }
             _ => {}
         }
         node.disk.commit(changes);
@@ -223,7 +275,9 @@ impl World {
             self.nodes[index].disk.drop_control();
         }
         let now_ms = self.now_ms;
+        let is_noted = !self.is(Mutation::RunNotNoted);
         self.nodes[index].restart(now_ms);
+        self.nodes[index].begin_run(is_noted);
         let faults = std::mem::replace(&mut self.faults, Faults::NONE);
         let done = self.step(index);
         self.faults = faults;
@@ -239,20 +293,19 @@ impl World {
                 }
                 self.acknowledge(index, session, blob)
             }
-            Effect::StartHandler { run, message } => {
-                if !self.is_ending {
-                    self.model.judge_run(message.id, index)?;
-                }
-                let is_hung = self.hits(self.faults.hang);
-                self.nodes[index].runs.push(Run {
-                    run,
-                    message,
-                    is_hung,
-                });
-                Ok(())
-            }
+            Effect::StartHandler { run, message } => self.start_handler(index, run, message),
             Effect::AbandonHandler(run) => {
-                self.nodes[index].runs.retain(|known| known.run != run);
+                if self.is(Mutation::HungRunGoesOn) {
+                    return Ok(());
+                }
+                let node = &mut self.nodes[index];
+                for gone in node.runs.iter().filter(|known| known.run == run) {
+                    let id = gone.message.id;
+                    node.begun.remove(&id);
+                    // It counts as an attempt where the message is tried again from memory.
+                    *node.chance_failures.entry(id).or_default() += 1;
+                }
+                node.runs.retain(|known| known.run != run);
                 Ok(())
             }
             Effect::RestartIdentity => {
@@ -272,6 +325,57 @@ impl World {
         }
     }
 
+    fn start_handler(&mut self, index: usize, run: HandlerRun, message: Message) -> Verdict {
+        let device = self.nodes[index].device_of;
+        if !self.is_ending && !self.model.is_copied(device) {
+            self.model.judge_run(message.id, device)?;
+        }
+        let is_hung = self.hits(self.faults.hang) && self.may_fail(index, &message.id);
+        let runs_one_at_a_time = self.is(Mutation::HungRunGoesOn);
+        let node = &mut self.nodes[index];
+        if node.unrecorded.contains(&message.id) {
+            return Err("the handler runs again before its record is written".to_owned());
+        }
+        if runs_one_at_a_time && node.runs.iter().any(|run| run.is_hung) {
+            return Ok(());
+        }
+        node.begun.entry(message.id).or_insert(node.session);
+        node.runs.push(Run {
+            run,
+            message,
+            is_hung,
+        });
+        Ok(())
+    }
+
+    /// Of five attempts not all may come to nothing by chance.
+    pub(super) fn may_fail(&self, index: usize, message: &MessageId) -> bool {
+        let failures = self.nodes[index].chance_failures.get(message);
+        failures.is_none_or(|count| count + 1 < HANDLER_ATTEMPTS_MAX)
+    }
+
+    /// Lets the handler run on the next message before what it took is committed. Whether it
+    /// does.
+    pub(super) fn run_ahead(&mut self, index: usize) -> Result<bool, String> {
+        let clock_ms = self.drain_clock(index);
+        let node = &mut self.nodes[index];
+        let Some((run, message)) = node.device.run_ahead(clock_ms, &node.disk) else {
+            return Ok(false);
+        };
+        node.is_ahead = true;
+        self.note(|| format!("{index} runs ahead"));
+        self.start_handler(index, run, message)?;
+        Ok(true)
+    }
+
+    /// Commits what waits for a shared commit, before anything takes time.
+    pub(super) fn commit_ahead(&mut self, index: usize) -> Verdict {
+        if self.nodes[index].is_ahead {
+            self.step(index)?;
+        }
+        Ok(())
+    }
+
     /// Puts a sealed envelope on the wire, in the version that the device speaks.
     fn take_push(&mut self, index: usize, mut push: Push) -> Verdict {
         let to = self
@@ -285,10 +389,12 @@ impl World {
             let opened = sealed
                 .open(&self.nodes[to].device.secrets().noise)
                 .map_err(|_| "a device seals what can't be opened")?;
-            let is_sync = opened.tag == MessageTag::Sync;
+            // What a device sends to itself marks its run, and is nobody's message.
+            let is_message = opened.tag == MessageTag::Sync && push.id != PushId::UNTRACKED;
             let version = self.nodes[index].version;
+            self.judge_life(index, is_message, opened.timestamp_ms)?;
             let known = Known {
-                id: is_sync.then(|| opened.message_id()),
+                id: is_message.then(|| opened.message_id()),
                 recipient: to,
                 timestamp_ms: opened.timestamp_ms,
                 version,
@@ -324,7 +430,7 @@ impl World {
     }
 
     /// An acknowledgement on its way to the relay.
-    fn acknowledge(&mut self, index: usize, session: SessionId, blob: u64) -> Verdict {
+    pub(super) fn acknowledge(&mut self, index: usize, session: SessionId, blob: u64) -> Verdict {
         let is_lost = self.hits(self.faults.lose);
         let node = &self.nodes[index];
         if !node.is_up || node.is_cut || session != node.session || is_lost {
@@ -342,59 +448,11 @@ impl World {
         }
     }
 
-    /// Compares a step with what the model expects of it.
-    fn judge(&mut self, index: usize, step: &Step) -> Verdict {
-        let clock_ms = self.clock(index);
-        let mut reported = [0_i32; 2];
-        let mut finished = BTreeSet::new();
-        for change in &step.changes {
-            match change {
-                Change::MessageStored(row) if !row.own => {
-                    self.model.judge_shown(row.id, index, &row.body)?;
-                }
-                // Its age was judged when it came; the handler may have taken weeks.
-                Change::MessageHandled { id, .. } => {
-                    finished.insert(*id);
-                }
-                Change::IssueAdded { issue, .. } => {
-                    self.model.judge_issue(issue, index, clock_ms)?;
-                    match issue {
-                        DeliveryIssue::Unreadable(Unreadable::Expired) => reported[0] += 1,
-                        DeliveryIssue::Unreadable(Unreadable::DroppedWhileHeld) => {
-                            reported[1] += 1;
-                        }
-                        _ => {}
-                    }
-                }
-                _ => {}
-            }
-        }
-        let version = self.nodes[index].version;
-        for effect in &step.effects {
-            let Effect::Acknowledge { blob, .. } = effect else {
-                continue;
-            };
-            let known = self.nodes[index]
-                .taken
-                .get(blob)
-                .ok_or("a blob is acknowledged that was never delivered")?;
-            let is_finished = known.id.is_some_and(|id| finished.contains(&id));
-            let read_ms = if is_finished { 0 } else { clock_ms };
-            match self.model.judge_acknowledged(known, version, read_ms)? {
-                Some(Unreadable::Expired) => reported[0] -= 1,
-                Some(_) => reported[1] -= 1,
-                None => {}
-            }
-        }
-        // A held blob that isn't of this session is let go without an acknowledgement.
-        if reported[0] != 0 || reported[1] < 0 {
-            return Err(format!("issues and acknowledgements differ: {reported:?}"));
-        }
-        Ok(())
-    }
-
     /// Lets time pass: lives end, timers fire.
     pub(super) fn wait(&mut self, ms: u64) -> Verdict {
+        for index in 0..self.nodes.len() {
+            self.commit_ahead(index)?;
+        }
         if ms > 30_000 {
             // Nothing stays on a wire for longer than a Push Session.
             for index in 0..self.nodes.len() {
@@ -406,7 +464,10 @@ impl World {
         }
         self.pass(ms)?;
         for index in 0..self.nodes.len() {
-            let clock_ms = self.clock(index);
+            let mut clock_ms = self.clock(index);
+            if self.is(Mutation::OutboxLifeOneDayShorter) {
+                clock_ms += DAY_MS;
+            }
             let node = &mut self.nodes[index];
             node.device.handle_wakeup(clock_ms, &mut node.rng);
             self.step(index)?;
@@ -456,21 +517,6 @@ impl World {
         self.step(index).map(|_| ())
     }
 
-    fn note_outlived(&mut self, envelope: &[u8]) -> Verdict {
-        let life_ms = sealpost_protocol::limit::RELAY_LIFE_MS_MAX;
-        let first = self
-            .stored_at_ms
-            .get(&envelope[EPHEMERAL_AT])
-            .and_then(|times| times.first().copied());
-        if first.is_some_and(|at| self.now_ms < at + life_ms) {
-            return Err("the relay dropped a blob before its time".to_owned());
-        }
-        match self.known(envelope) {
-            Some(known) if !self.is_ending => self.model.note_gone(&known, true),
-            _ => Ok(()),
-        }
-    }
-
     /// A push whose sender stopped waiting reaches the relay.
     pub(super) fn arrive_late(&mut self) -> Verdict {
         if self.relay.late.is_empty() {
@@ -490,13 +536,16 @@ impl World {
             return Ok(());
         }
         self.note(|| format!("{index} connects"));
+        let looks_for_copies = !self.is(Mutation::NoLookForCopies) && !self.moves_a_life();
         let node = &mut self.nodes[index];
         node.is_up = true;
         node.cursor = BlobId::START;
-        node.taken.clear();
         node.overtaken.clear();
         node.session.0 += 1;
         node.device.handle_session_started(node.session);
+        if looks_for_copies {
+            node.device.handle_look_for_copy();
+        }
         self.step(index).map(|_| ())
     }
 
@@ -518,8 +567,8 @@ impl World {
         }
         let is_malformed = !is_large && self.hits(10);
         let mut poison = BTreeSet::new();
-        for reader in 0..self.nodes.len() {
-            if reader != index && self.hits(30) {
+        for reader in 0..self.plan.devices {
+            if reader != self.nodes[index].device_of && self.hits(30) {
                 poison.insert(reader);
             }
         }
@@ -531,6 +580,18 @@ impl World {
             is_large,
             is_malformed,
             poison,
+            others: Vec::new(),
         }
     }
+}
+
+/// What a mutation leaves of the records that share a commit.
+fn keep_last_record(changes: &mut Vec<Change>) {
+    let is_record = |change: &Change| matches!(change, Change::MessageHandled { .. });
+    let records = changes.iter().filter(|change| is_record(change)).count();
+    let mut seen = 0;
+    changes.retain(|change| {
+        seen += usize::from(is_record(change));
+        !is_record(change) || seen == records
+    });
 }
