@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sealpost_tests::device_process::{Device, RunningCommand};
+use sealpost_tests::device_process::{Device, RunningCommand, pair};
 use sealpost_tests::process::wait_until;
 use sealpost_tests::relay_process::RelayProcess;
 use serde_json::Value;
@@ -346,4 +346,20 @@ fn a_name_like_that_of_a_member_is_pointed_out() {
     assert_eq!(request["looks_like"], "Host");
     joining.terminate().unwrap();
     inviting.terminate().unwrap();
+}
+
+#[test]
+fn two_members_compare_the_same_code() {
+    let relay = RelayProcess::start().unwrap();
+    let (host, guest) = (Device::new("host", "Host").unwrap(), guest("Guest"));
+    let nobody = guest.run(&["compare"]).unwrap();
+    assert_eq!(nobody.error.unwrap()["code"], "group-none");
+    pair(&host, &guest, "Group", &relay.address().unwrap()).unwrap();
+    let codes = [&host, &guest].map(|device| device.run_well(&["compare"]).unwrap());
+    assert_eq!((codes[0].len(), codes[1].len()), (1, 1));
+    assert_eq!(codes[0][0]["code"], codes[1][0]["code"]);
+    let digits = codes[0][0]["code"].as_str().unwrap();
+    let digits = digits.bytes().filter(u8::is_ascii_digit).count();
+    assert_eq!(digits, 30, "more than 80 bits");
+    assert_eq!(codes[0][0]["name"], "Guest");
 }
