@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub enum Keychain {
     /// A Secret Service with an unlocked collection.
     Unlocked,
+    /// A Secret Service whose collection is locked, with nobody to unlock it.
+    Locked,
     /// No Secret Service at all.
     Missing,
 }
@@ -30,7 +32,7 @@ pub enum Keychain {
 pub struct Desktop {
     // The order is the order of the end: clients before what they are connected to.
     _window_manager: OwnedProcess,
-    _keychain: Option<OwnedProcess>,
+    keychain: Option<OwnedProcess>,
     _bus: OwnedProcess,
     _screen: OwnedProcess,
     environment: Vec<(&'static str, String)>,
@@ -54,6 +56,11 @@ impl Desktop {
         environment.push(("DBUS_SESSION_BUS_ADDRESS", address));
         let keychain = match keychain {
             Keychain::Unlocked => Some(start_keychain(&environment)?),
+            Keychain::Locked => {
+                // The collection has to be there before it can be locked.
+                drop(start_keychain(&environment)?);
+                Some(start_locked_keychain(&environment)?)
+            }
             Keychain::Missing => None,
         };
         let mut openbox = Command::new("openbox");
@@ -64,7 +71,7 @@ impl Desktop {
         let window_manager = OwnedProcess::start("openbox", &mut openbox)?;
         Ok(Self {
             _window_manager: window_manager,
-            _keychain: keychain,
+            keychain,
             _bus: bus,
             _screen: screen,
             environment,
@@ -85,6 +92,17 @@ impl Desktop {
         command
             .env_remove("WAYLAND_DISPLAY")
             .envs(self.environment())
+    }
+
+    /// Puts an unlocked keychain in the place of a locked one.
+    ///
+    /// # Errors
+    ///
+    /// When it doesn't come up.
+    pub fn unlock_keychain(&mut self) -> anyhow::Result<()> {
+        self.keychain = None;
+        self.keychain = Some(start_keychain(&self.environment)?);
+        Ok(())
     }
 
     /// The folder that this desktop's programs keep their data in.
@@ -117,6 +135,8 @@ fn environment_of(folder: &Path) -> anyhow::Result<Vec<(&'static str, String)>> 
         ("LC_ALL", "C.UTF-8".to_owned()),
         ("LANGUAGE", "en".to_owned()),
         ("NO_AT_BRIDGE", "1".to_owned()),
+        // The renderer is chosen already, so no window is started again with another one.
+        ("WEBKIT_DISABLE_DMABUF_RENDERER", "0".to_owned()),
         // The default renderer stays white for seconds without a graphics card.
         ("WEBKIT_SKIA_ENABLE_CPU_RENDERING", "1".to_owned()),
     ])
@@ -191,6 +211,42 @@ fn start_keychain(environment: &[(&'static str, String)]) -> anyhow::Result<Owne
         store_probe(environment).then_some(())
     })?;
     Ok(keychain)
+}
+
+/// Starts the Secret Service without the password of its collection.
+fn start_locked_keychain(environment: &[(&'static str, String)]) -> anyhow::Result<OwnedProcess> {
+    let mut command = Command::new("gnome-keyring-daemon");
+    command
+        .args(["--foreground", "--components=secrets"])
+        .envs(environment.iter().cloned())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let keychain = OwnedProcess::start("gnome-keyring-daemon", &mut command)?;
+    wait_until("the Secret Service", PATIENCE, || {
+        has_service(environment).then_some(())
+    })?;
+    Ok(keychain)
+}
+
+/// Whether something answers as the Secret Service.
+fn has_service(environment: &[(&'static str, String)]) -> bool {
+    let mut command = Command::new("dbus-send");
+    command
+        .args([
+            "--session",
+            "--print-reply",
+            "--dest=org.freedesktop.secrets",
+            "/org/freedesktop/secrets",
+            "org.freedesktop.DBus.Peer.Ping",
+        ])
+        .envs(environment.iter().cloned())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    OwnedProcess::start("dbus-send", &mut command)
+        .and_then(|mut ping| ping.wait(PATIENCE))
+        .is_ok_and(|status| status.success())
 }
 
 /// Whether a secret can be stored, which needs the unlocked collection and not only the name.
