@@ -78,7 +78,7 @@ describe("the desk", () => {
   it("greets the joining side once the words were confirmed and it is in", () => {
     const joined = { ...joiningGroup(true), status: "member" as const };
     const desk = openDesk(ready(joiningGroup(false)));
-    desk.handleView(ready({ ...joined, join: { words, confirmed: false } }));
+    desk.handleView(ready({ ...joined, join: { words, confirmed: false, progress: "onRelay" } }));
     expect(desk.welcome.size).toBe(0);
     desk.handleView(ready(joined));
     expect(desk.welcome.has("joining")).toBe(true);

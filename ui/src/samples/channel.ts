@@ -101,7 +101,7 @@ export class SampleApp implements Channel {
   request(id: string, name: string, shown: string[] = otherWords): void {
     const { pairing } = this.#group(id);
     if (pairing === null) return;
-    const request = { id: `request-${pairing.requests.length}`, name, words: shown };
+    const request = { id: `request-${pairing.requests.length}`, name, words: shown, looksLike: null };
     this.change(id, { pairing: { ...pairing, requests: [...pairing.requests, request] } });
   }
 
@@ -211,7 +211,7 @@ export class SampleApp implements Channel {
       read_invitation: ({ text }) => readInvitation(String(text)),
       read_invitation_image: ({ bytesBase64 }) => readImage(String(bytesBase64)),
       join_group: () => this.#joinGroup(),
-      words_same: ({ group: id }) => this.change(String(id), { join: { words, confirmed: true } }),
+      words_same: ({ group: id }) => this.change(String(id), { join: { words, confirmed: true, progress: "onRelay" } }),
       words_different: ({ group: id }) => this.#remove(String(id)),
       cancel_join: ({ group: id }) => this.#remove(String(id)),
       start_pairing: ({ group: id }) => this.#startPairing(String(id)),

@@ -59,6 +59,7 @@ export function group(id: string, name: string, others: MemberView[]): GroupView
     issueCount: 0,
     draft: "",
     clockOffMs: null,
+    staleRequest: null,
   };
 }
 
@@ -171,6 +172,6 @@ export function joiningGroup(confirmed: boolean): GroupView {
   const joining = group("joining", "", []);
   joining.status = "pendingJoin";
   joining.relayIsHere = false;
-  joining.join = { words, confirmed };
+  joining.join = { words, confirmed, progress: "onRelay" };
   return joining;
 }
