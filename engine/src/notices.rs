@@ -10,11 +10,13 @@
 //! - of the states that replace each other (members, connection, pairing) only the latest
 //!   waits, so that a listener that is slow or not there yet costs a bounded amount of memory.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::mem::{discriminant, take};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use sealpost_protocol::message_id::MessageId;
 
 use crate::core::event::Event;
 use crate::core::issue::DeliveryIssue;
@@ -38,6 +40,9 @@ struct Shared {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Notice>,
+    /// The messages that the queue says have changed: each once, however far behind the
+    /// listeners are.
+    changed: BTreeSet<MessageId>,
     event_listeners: BTreeMap<u64, EventListener>,
     issue_listeners: BTreeMap<u64, IssueListener>,
     listeners_made: u64,
@@ -175,8 +180,7 @@ impl State {
                 return;
             }
             Event::MessageChanged { id } => {
-                let is_told = |waiting: &Notice| matches!(waiting, Notice::Event(Event::MessageChanged { id: of }) if of == id);
-                if self.queue.iter().any(is_told) {
+                if !self.changed.insert(*id) {
                     return;
                 }
                 false
@@ -206,6 +210,9 @@ impl State {
         let place = self.queue.iter().position(may_tell)?;
         match self.queue.remove(place)? {
             Notice::Event(event) => {
+                if let Event::MessageChanged { id } = &event {
+                    self.changed.remove(id);
+                }
                 let listeners: Vec<_> = self.event_listeners.values().cloned().collect();
                 Some(Box::new(move || {
                     listeners.iter().for_each(|tell| tell(event.clone()))
@@ -294,6 +301,32 @@ mod tests {
             }
         )));
         notices.close();
+    }
+
+    #[test]
+    fn a_listener_that_is_behind_hears_of_each_changed_message_once() {
+        let notices = Notices::start().unwrap();
+        let (told, tells) = mpsc::channel();
+        let (go_on, may_go_on) = mpsc::channel::<()>();
+        let may_go_on = Mutex::new(may_go_on);
+        let _subscription = notices.listen(move |event| {
+            if let Event::MessageChanged { id } = event {
+                told.send(id).unwrap();
+                let _ = may_go_on.lock().unwrap().recv_timeout(SOON);
+            }
+        });
+        let id = |number| MessageId::from_bytes([number; 32]);
+        notices.tell(Event::MessageChanged { id: id(0) });
+        assert_eq!(tells.recv_timeout(SOON).unwrap(), id(0));
+        // It is busy with that one, while seven steps of two others are told, and one more
+        // of its own: that isn't what it reads now, so it is told again.
+        for number in [1, 2, 1, 1, 2, 0, 2, 1] {
+            notices.tell(Event::MessageChanged { id: id(number) });
+        }
+        notices.close();
+        drop(go_on);
+        let rest: Vec<_> = tells.iter().collect();
+        assert_eq!(rest, [id(1), id(2), id(0)]);
     }
 
     #[test]

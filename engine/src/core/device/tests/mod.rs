@@ -10,6 +10,7 @@ mod pairing;
 mod pairing_adversaries;
 mod pairing_restarts;
 mod pairing_states;
+mod progress;
 mod receiving;
 mod running_ahead;
 mod sending;
