@@ -301,7 +301,7 @@ impl Membership {
     fn welcome(&mut self, keys: &DeviceKeys, manifest: &SignedManifest) {
         let ancestors = self.known.ancestors(manifest, ANCESTORS_MAX).into_iter();
         let proofs = self.known.proofs().into_iter();
-        let history = ancestors.chain(proofs.flat_map(|(parent, child)| [parent, child]));
+        let history = ancestors.chain(proofs.flat_map(|(parent, child)| [child, parent]));
         let mut sent = BTreeSet::from([manifest.hash()]);
         let history: Vec<_> = history
             .filter(|known| sent.insert(known.hash()))

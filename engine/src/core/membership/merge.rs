@@ -15,7 +15,8 @@ use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 use sha2::{Digest, Sha256};
 
 use super::bound::{
-    CLOSE_AFTER_MS, CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS, MERGES_PER_FIRING_MAX,
+    CLOSE_AFTER_MS, CLOSE_SILENT_AFTER_MS, CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS,
+    MERGES_PER_FIRING_MAX,
 };
 use super::{IssueError, Membership};
 
@@ -228,7 +229,7 @@ impl Membership {
         let room = CLOSINGS_PER_DAY_MAX.saturating_sub(closed);
         let due: BTreeSet<_> = self
             .closable()
-            .filter(|(_, since_ms)| now_ms >= since_ms.saturating_add(CLOSE_AFTER_MS))
+            .filter(|(_, due_ms)| now_ms >= *due_ms)
             .map(|(key, _)| key)
             .collect();
         let parents = due.iter().filter_map(|key| self.closing_parent(key, &due));
@@ -238,13 +239,20 @@ impl Membership {
         fitting.next()
     }
 
-    /// Limbo keys that are known to hold a manifest which a merge can build on, and since
-    /// when they are in limbo.
+    /// The limbo keys, and when they are closed.
+    ///
+    /// A key that sent a manifest which a merge can build on lives, and can hear of its removal.
+    /// One that sent nothing may still be admitted by something on its way; it waits longer.
     fn closable(&self) -> impl Iterator<Item = (SigningPublic, u64)> {
-        let limbo = self.known.limbo_since.iter();
-        limbo
-            .filter(|(key, _)| self.letters_of(key).next().is_some())
-            .map(|(key, since_ms)| (*key, *since_ms))
+        self.known.limbo_since.iter().map(|(key, since_ms)| {
+            let is_silent = self.letters_of(key).next().is_none();
+            let after_ms = if is_silent {
+                CLOSE_SILENT_AFTER_MS
+            } else {
+                CLOSE_AFTER_MS
+            };
+            (*key, since_ms.saturating_add(after_ms))
+        })
     }
 
     /// The accepted manifests that a key sent as hello and seen.
@@ -286,9 +294,7 @@ impl Membership {
         }
         let now_ms = self.timer.now_ms;
         let room_ms = self.timer.closings_room_ms();
-        let due = self
-            .closable()
-            .map(|(_, since_ms)| since_ms.saturating_add(CLOSE_AFTER_MS));
+        let due = self.closable().map(|(_, due_ms)| due_ms);
         due.map(|due_ms| due_ms.max(room_ms))
             .filter(|due_ms| *due_ms > now_ms)
             .min()

@@ -81,13 +81,18 @@ fn old_removals_are_proven_to_a_newcomer() {
         7,
         "manifest, four ancestors, parent and child"
     );
-    assert_eq!(to_newcomer.last(), Some(&removal.hash()));
+    let parent = removal.parent().expect("the genesis");
+    assert_eq!(to_newcomer[5..], [removal.hash(), parent]);
 
     let anchor = group.current().clone();
     let mut newcomer = joined(&people[9], &anchor);
     for (_, manifest) in sends.iter().filter(|(to, _)| *to == people[9].key()) {
         take(&mut newcomer, &people[0], manifest);
+        let removed = people[1].key();
+        assert!(!newcomer.view().contains_key(&removed), "not for a moment");
     }
+    let greeted = drained_sends(&mut newcomer);
+    assert!(greeted.iter().all(|(to, _)| *to != people[1].key()));
     assert!(newcomer.snapshot().tombs.contains_key(&people[1].key()));
     assert_eq!(newcomer.view(), group.view());
 }

@@ -167,7 +167,7 @@ fn limbo_key_whose_admission_arrives_is_not_closed() {
 }
 
 #[test]
-fn silent_limbo_key_is_never_closed() {
+fn silent_limbo_key_is_closed_after_thirty_days() {
     let people: [Person; 4] = Person::many();
     let [a, b, c, limbo] = &people;
     let root = manifest(1, None, &[a, b, c], a);
@@ -182,8 +182,15 @@ fn silent_limbo_key_is_never_closed() {
     );
     assert!(group.limbo().contains(&limbo.key()));
     tick(&mut group, a, NOW_MS + 100 * HOUR_MS, true);
-    assert_eq!(group.next_timer(), None);
     assert!(!group.snapshot().tombs.contains_key(&limbo.key()));
+    let due_ms = group.next_timer().expect("the closing is planned");
+    assert_eq!(due_ms, NOW_MS + 30 * 24 * HOUR_MS);
+    tick(&mut group, a, due_ms, true);
+    let fires_ms = group.next_timer().expect("with the usual delay");
+    tick(&mut group, a, fires_ms, true);
+    assert!(group.snapshot().tombs.contains_key(&limbo.key()));
+    let sends = super::drained_sends(&mut group);
+    assert!(sends.iter().any(|(to, _)| *to == limbo.key()), "it is told");
 }
 
 #[test]
