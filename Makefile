@@ -4,10 +4,10 @@
 
 .DEFAULT_GOAL := help
 SECONDS ?= 60
-.PHONY: help setup run test demo sim soak bench bench-engine bench-relay bench-idle fuzz bindings clean
+.PHONY: help setup run test demo sim sim-membership soak bench bench-engine bench-relay bench-idle bench-membership fuzz screenshots bindings clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 setup: ## install what this machine lacks: Debian packages, node modules, cargo-deny
 	@scripts/setup
@@ -29,6 +29,14 @@ soak: setup ## load and SIGKILL for SECONDS=60, nothing may be lost; SEED= repea
 sim: setup ## simulated histories for SECONDS seconds (SECONDS=600)
 	@cargo run --quiet --package sealpost-tests --bin sim -- --seconds $(SECONDS)
 
+# The machine as optimised as its libraries are; nothing else is built anew.
+MEMBERSHIP_RUN = cargo run --quiet --package sealpost-tests \
+	--config profile.dev.package.sealpost-engine.opt-level=3 \
+	--config profile.dev.package.sealpost-tests.opt-level=3
+
+sim-membership: setup ## stress of membership for SECONDS seconds; ONLY=s4 one scenario, SEED=s4-17 one history
+	@$(MEMBERSHIP_RUN) --bin sim-membership -- --seconds $(SECONDS) --only "$(ONLY)" --seed "$(SEED)"
+
 bench: setup ## measure the relay against this disk
 	@cargo bench --package sealpost-relay --bench push
 
@@ -44,8 +52,14 @@ bench-idle: setup ## 10,000 idle devices and 1,000,000 waiting blobs; about thre
 	@cargo build --quiet --release --package sealpost-relay --package sealpost-bench --bins
 	@cargo run --quiet --release --package sealpost-bench --bin bench-idle
 
+bench-membership: setup ## count what one admission sends, beside the published rule
+	@$(MEMBERSHIP_RUN) --bin bench-membership
+
 fuzz: setup ## search for bytes that break the relay, SECONDS=60 for each TARGET=
 	@SECONDS_EACH=$(or $(SECONDS),60) scripts/fuzz $(TARGET)
+
+screenshots: setup ## a picture of every screen in target/screenshots; ONLY=name, or ONLY=--docs for docs/pictures
+	@scripts/screenshots $(ONLY)
 
 bindings: ## write the TypeScript types of the app's view anew
 	@SEALPOST_WRITE_BINDINGS=1 cargo test --quiet --package sealpost --lib bindings

@@ -377,6 +377,7 @@ remove-not-final = { $name } kann zurückkommen, mit einem neuen Kopplungscode.
 leave-group = Gruppe verlassen
 leave-title = { $group } verlassen?
 leave-recent = { $name } kam erst vor wenigen Minuten dazu. Wenn du jetzt gehst und anderswo gleichzeitig ein Gerät eingelassen wird, erfahren die beiden vielleicht nie voneinander. Warte besser, bis die anderen online waren.
+leave-recent-me = Dieses Gerät kam erst vor wenigen Minuten dazu. Wenn es jetzt geht und anderswo gleichzeitig ein Gerät eingelassen wird, erfahren manche Geräte vielleicht nie voneinander. Warte besser, bis die anderen online waren.
 leave-recent-anyway = Ich möchte trotzdem jetzt gehen
 leave-does-told = Die anderen Geräte erfahren es und nehmen dieses von ihrer Liste.
 leave-does-quiet = Hier kommt nichts mehr an, und es kann nichts mehr geschrieben werden.

@@ -25,10 +25,12 @@ export default defineConfig(({ command, mode }) => {
     },
     test: {
       // `--mode browser` drives the built window in Chromium; see ui/tests/browser.ts.
-      include: mode === "browser" ? ["tests/**/*.test.ts"] : ["src/**/*.test.ts"],
+      include: mode === "browser" ? ["tests/**/*.test.ts"] : mode === "screenshots" ? ["tests/screenshots.ts"] : ["src/**/*.test.ts"],
+      // The windows of one file are drawn while another file waits for its own.
+      ...(mode === "test" ? {} : { maxWorkers: 2 }),
       environment: "node",
       env: { TZ: "Europe/Berlin" },
-      testTimeout: mode === "browser" ? 60_000 : 5_000,
+      testTimeout: mode === "test" ? 5_000 : 60_000,
     },
   };
 });

@@ -10,6 +10,7 @@ import type { InvitationPreview } from "./bindings/InvitationPreview";
 import type { InvitationText } from "./bindings/InvitationText";
 import type { IssuePage } from "./bindings/IssuePage";
 import type { JoinGroup } from "./bindings/JoinGroup";
+import type { LeavingWarning } from "./bindings/LeavingWarning";
 import type { MessagePage } from "./bindings/MessagePage";
 import type { MessagesChanged } from "./bindings/MessagesChanged";
 import type { MessageText } from "./bindings/MessageText";
@@ -68,6 +69,7 @@ export interface Api {
   removeMember(group: string, member: string): Promise<void>;
   compareCode(group: string, member: string): Promise<CompareCode>;
   membershipHistory(args: ReadHistory): Promise<HistoryPage>;
+  leavingWarning(group: string): Promise<LeavingWarning>;
   leaveGroup(group: string): Promise<void>;
   destroyGroup(group: string): Promise<void>;
   forgetGroup(group: string): Promise<void>;
@@ -139,6 +141,7 @@ export function makeApi(channel: Channel): Api {
     removeMember: (group, member) => call("remove_member", { group, member }),
     compareCode: (group, member) => call("compare_code", { group, member }),
     membershipHistory: (args) => call("membership_history", args),
+    leavingWarning: (group) => call("leaving_warning", { group }),
     leaveGroup: (group) => call("leave_group", { group }),
     destroyGroup: (group) => call("destroy_group", { group }),
     forgetGroup: (group) => call("forget_group", { group }),

@@ -2,7 +2,6 @@
 
 import type { ConnectReason } from "./bindings/ConnectReason";
 import type { GroupView } from "./bindings/GroupView";
-import type { MemberView } from "./bindings/MemberView";
 import type { StatusReason } from "./bindings/StatusReason";
 import { cleanName } from "./names";
 import { isJoining } from "./state.svelte";
@@ -107,15 +106,6 @@ export function memberCount(group: GroupView): number {
 
 /** How many devices a group can hold. */
 export const MEMBERS_MAX = 32;
-
-/** How long after an admission leaving may part the group for good, so that it is asked about. */
-export const RECENT_ADMISSION_MS = 10 * 60_000;
-
-/** The member that came last, if that was only minutes ago. */
-export function recentAdmission(group: GroupView, nowMs: number): MemberView | null {
-  const recent = group.members.filter(({ isMe, addedAtMs }) => !isMe && addedAtMs !== null && Math.abs(nowMs - addedAtMs) < RECENT_ADMISSION_MS);
-  return recent.sort((one, other) => (other.addedAtMs ?? 0) - (one.addedAtMs ?? 0))[0] ?? null;
-}
 
 /** By how much this computer's clock is off, in words; null where it isn't known to be. */
 export function clockSentence(group: GroupView): string | null {

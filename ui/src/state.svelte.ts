@@ -2,7 +2,7 @@
 // what the person has begun to write. Owns no rule of pairing or delivery; whatever can
 // be asked of the app is asked of it.
 
-import { tick } from "svelte";
+import { tick, untrack } from "svelte";
 import type { Api } from "./api";
 import { asAppError } from "./api";
 import type { AppError } from "./bindings/AppError";
@@ -14,6 +14,9 @@ import { Drafts } from "./drafts";
 import { Issues } from "./issues.svelte";
 import { GroupMessages } from "./messages.svelte";
 import { MessageSearch } from "./search.svelte";
+
+/** Where a panel has no room beside the place, it stands in its stead. */
+export const TIGHT = "max-width: 66rem";
 
 export type PairTab = "show" | "enter";
 export type Panel = "members" | "relay";
@@ -179,8 +182,10 @@ export class Desk {
   }
 
   say(text: string): void {
-    // The same words twice are only spoken again if the region changes.
-    this.spoken = this.spoken === text ? `${text}\u00a0` : text;
+    // The same words twice are only spoken again if the region changes. Whoever says
+    // something doesn't depend on what was said before.
+    const before = untrack(() => this.spoken);
+    this.spoken = before === text ? `${text}\u00a0` : text;
   }
 
   handleView(view: AppView): void {

@@ -34,8 +34,14 @@ export function textDirection(): "ltr" | "rtl" {
   return language === "pseudo-rtl" ? "rtl" : "ltr";
 }
 
-/** The language that is shown, for the document's `lang`. */
+/** The language that is shown, as in `locales/`. */
 export function currentLanguage(): string {
+  return language;
+}
+
+/** The language for the document's `lang`; a made-up one goes by one that looks like it. */
+export function documentLanguage(): string {
+  if (language in pseudoLanguages) return textDirection() === "rtl" ? "ar" : FALLBACK;
   return language;
 }
 

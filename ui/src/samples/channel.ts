@@ -11,6 +11,7 @@ import type { HistoryPage } from "../bindings/HistoryPage";
 import type { InvitationPreview } from "../bindings/InvitationPreview";
 import type { IssuePage } from "../bindings/IssuePage";
 import type { IssueView } from "../bindings/IssueView";
+import type { LeavingWarning } from "../bindings/LeavingWarning";
 import type { MessagePage } from "../bindings/MessagePage";
 import type { MessageView } from "../bindings/MessageView";
 import type { CommandName } from "../bindings/names";
@@ -117,6 +118,7 @@ export class SampleApp implements Channel {
       remove_member: ({ group: id, member: who }: Args) => this.change(String(id), { members: this.#group(String(id)).members.filter((one) => one.id !== who) }),
       leave_group: ({ group: id }: Args) => end(id, "left"),
       destroy_group: ({ group: id }: Args) => end(id, "destroyed"),
+      leaving_warning: ({ group: id }: Args) => ({ newcomer: newcomerOf(this.#group(String(id))) }),
       forget_group: ({ group: id }: Args) => end(id, "left"),
       delete_group_history: ({ group: id }: Args) => this.#remove(String(id)),
       rename_group: ({ group: id, name }: Args) => this.change(String(id), { name: String(name) }),
@@ -347,6 +349,12 @@ export class SampleApp implements Channel {
       if (one.issueCount > 0) this.issues = sampleIssues(one, nowMs);
     }
   }
+}
+
+/** The member that came within the last minutes. */
+function newcomerOf({ members }: GroupView): LeavingWarning["newcomer"] {
+  const recent = members.find(({ addedAtMs }) => addedAtMs !== null && Date.now() - addedAtMs < 600_000);
+  return recent === undefined ? null : { name: recent.name, isMe: false, untilMs: Date.now() + 540_000 };
 }
 
 /** The position before the `unread` newest messages of others. */

@@ -146,7 +146,7 @@ export function sceneView(scene: string, language: string): AppView {
   if (name === "starting") return base("starting", language);
   if (name === "passphrase") return base("passphrase", language);
   if (name === "failed") {
-    return { ...base("failed", language), failure: { code: (detail ?? "profile-in-use") as AppErrorCode, args: {} } };
+    return { ...base("failed", language), failure: { code: (detail ?? "profile-in-use") as AppErrorCode, args: { found: 3, known: 2 } } };
   }
   if (name === "keychain") {
     const kind = (detail ?? "missing") as KeychainTrouble;
@@ -160,6 +160,7 @@ export function sceneView(scene: string, language: string): AppView {
   if (name === "passphrase-kept") view.settings = { ...settings, keyStore: "passphrase", autoLock: "afterMinutes", trayPresent: false, mutedUntilMs: Date.now() + 3_600_000 };
   if (name === "fresh-member") view.groups.forEach((one) => one.members.forEach((other) => (other.addedAtMs = Date.now() - 60_000)));
   if (name === "one-closed") view.failure = { code: "storage", args: { kind: "damaged" } };
+  if (name === "disk-full") view.failure = { code: "storage", args: { kind: "full" } };
   if (name === "relay-off") view.relay = relayOff;
   if (name === "relay-failed") {
     view.relay = { ...relayOff, state: "failed", failure: { code: "relay-port-in-use", args: { port: 7700 } } };

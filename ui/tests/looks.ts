@@ -1,0 +1,74 @@
+// A screen in every look: axe finds nothing, nothing sticks out sideways, every control has
+// a name and can be hit.
+
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { axeFaults, bringAxe, COLOUR_RULES } from "./axe";
+import { settled, useWindows } from "./fixture";
+import type { Scene } from "./scenes";
+
+interface Look {
+  name: string;
+  /** What axe looks at: everything, the colours only, or nothing. */
+  axe: "all" | "colours" | "nothing";
+  width: number;
+  height: number;
+  colorScheme: "light" | "dark";
+  forcedColors: "active" | "none";
+}
+
+const looks: Look[] = [
+  { name: "light", axe: "all", width: 1180, height: 760, colorScheme: "light", forcedColors: "none" },
+  { name: "dark", axe: "colours", width: 1180, height: 760, colorScheme: "dark", forcedColors: "none" },
+  { name: "forced-colours", axe: "colours", width: 1180, height: 760, colorScheme: "light", forcedColors: "active" },
+  { name: "middle", axe: "nothing", width: 860, height: 640, colorScheme: "dark", forcedColors: "none" },
+  { name: "zoom-200", axe: "nothing", width: 590, height: 380, colorScheme: "light", forcedColors: "none" },
+  { name: "narrow", axe: "all", width: 360, height: 720, colorScheme: "light", forcedColors: "none" },
+];
+
+/** What a look breaks, in words; empty when nothing is wrong. */
+function faults(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    const over = document.documentElement.scrollWidth - innerWidth;
+    if (over > 0) found.push(`the page sticks out by ${over}px`);
+    for (const control of document.querySelectorAll<HTMLElement>("button, input, textarea, [role=tab], [role=switch]")) {
+      if (!control.checkVisibility() || control.matches('.visually-hidden, [aria-hidden="true"]')) continue;
+      const what = control.dataset["testid"] ?? control.outerHTML.slice(0, 60);
+      const labels = control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement ? [...(control.labels ?? [])] : [];
+      const name = control.getAttribute("aria-label") ?? (control.innerText || labels.map((label) => label.innerText).join(""));
+      if (name.trim() === "") found.push(`${what} has no name`);
+      const box = control.getBoundingClientRect();
+      if (box.right > innerWidth + 1 || box.left < -1) found.push(`${what} sticks out`);
+      const isSmall = box.width < 24 || box.height < 24;
+      if (isSmall && !control.matches("[type=radio], [type=checkbox], .more")) found.push(`${what} is too small to hit`);
+    }
+    return found;
+  });
+}
+
+/** One test for each scene: it holds in every look. */
+export function holdInEveryLook(scenes: Record<string, Scene>): void {
+  const open = useWindows();
+  describe.each(Object.entries(scenes))("%s", (_, scene) => {
+    it("holds in every look", async () => {
+      const page = await open(scene.address);
+      await settled(page);
+      await scene.go?.(page);
+      await bringAxe(page);
+      const hasPanel = (await page.locator(".panel").count()) > 0;
+      for (const look of looks) {
+        // In the middle, only a panel is arranged in another way.
+        if (look.name === "middle" && !hasPanel) continue;
+        const { colorScheme, forcedColors, width, height } = look;
+        await page.emulateMedia({ colorScheme, forcedColors, reducedMotion: "reduce" });
+        await page.setViewportSize({ width, height });
+        await settled(page);
+        await settled(page);
+        const byAxe = look.axe === "nothing" ? [] : await axeFaults(page, look.axe === "all" ? null : COLOUR_RULES);
+        expect([look.name, ...byAxe, ...(await faults(page))]).toEqual([look.name]);
+      }
+      await page.close();
+    });
+  });
+}

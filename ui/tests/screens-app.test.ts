@@ -1,0 +1,4 @@
+import { holdInEveryLook } from "./looks";
+import { appScenes } from "./scenes";
+
+holdInEveryLook(appScenes);

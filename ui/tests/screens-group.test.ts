@@ -1,0 +1,4 @@
+import { holdInEveryLook } from "./looks";
+import { groupScenes } from "./scenes";
+
+holdInEveryLook(groupScenes);

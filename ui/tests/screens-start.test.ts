@@ -1,0 +1,4 @@
+import { holdInEveryLook } from "./looks";
+import { startScenes } from "./scenes";
+
+holdInEveryLook(startScenes);
