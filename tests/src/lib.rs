@@ -19,6 +19,7 @@
 //! | [`relay_session`] | a raw session with a relay, without the engine |
 //! | [`stream_account`] | what a relay acknowledged, what it delivered, and the difference |
 //! | [`hostile_relay`] | a relay that does what it likes |
+//! | [`membership_simulation`] | groups that form and lose members, without anything else |
 //! | [`simulation`] | whole groups in one thread, without a program |
 //! | [`log_canary`] | words that no log may contain |
 
@@ -29,6 +30,7 @@ pub mod device_process;
 pub mod driver;
 pub mod hostile_relay;
 pub mod log_canary;
+pub mod membership_simulation;
 pub mod port;
 pub mod process;
 pub mod program;
