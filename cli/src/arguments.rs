@@ -92,7 +92,7 @@ pub(crate) enum LogLevel {
 pub(crate) enum Command {
     /// Make the profile: this device's name and the place of its keys.
     Init(Init),
-    /// Make a group, or list the groups.
+    /// Make, list, rename or destroy a group.
     #[command(subcommand)]
     Group(Group),
     /// Invite a device: print an invitation and answer requests until one is accepted.
@@ -105,8 +105,10 @@ pub(crate) enum Command {
     Tail(Tail),
     /// Print stored messages and end.
     Messages(Messages),
-    /// Print the members of the group.
-    Members(InGroup),
+    /// Print the members of the group, or who came and went.
+    Members(Members),
+    /// Print a code for each other member, to compare with that device at any time.
+    Compare(InGroup),
     /// Remove a device from the group, for everybody.
     Remove(Remove),
     /// Leave the group, or go on with leaving it.
@@ -147,6 +149,19 @@ pub(crate) enum Group {
     New(GroupNew),
     /// List the groups of this profile.
     List,
+    /// Give a group another name, for everybody.
+    Rename(GroupRename),
+    /// End a group for everybody, or go on with ending it.
+    Destroy(Confirmed),
+}
+
+/// Arguments of `group rename`.
+#[derive(Args, Debug)]
+pub(crate) struct GroupRename {
+    /// The new name.
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) group: InGroup,
 }
 
 /// Arguments of `group new`.
@@ -165,6 +180,22 @@ pub(crate) struct InGroup {
     /// Group, by its name or by its number in `group list`; needed when there are several.
     #[arg(long)]
     pub(crate) group: Option<String>,
+}
+
+/// Arguments of `members`.
+#[derive(Args, Debug)]
+pub(crate) struct Members {
+    #[command(flatten)]
+    pub(crate) group: InGroup,
+    /// Print who came and went, newest first; it stays when the group has ended.
+    #[arg(long)]
+    pub(crate) history: bool,
+    /// Start before the line at this position; with the newest when left out.
+    #[arg(long, value_name = "POSITION", requires = "history")]
+    pub(crate) before: Option<u64>,
+    /// Print at most so many lines; all of them when left out.
+    #[arg(long, value_name = "LINES", requires = "history")]
+    pub(crate) limit: Option<usize>,
 }
 
 /// Arguments of `remove`.
@@ -197,6 +228,13 @@ pub(crate) struct Pair {
     /// Draw no QR code.
     #[arg(long)]
     pub(crate) no_qr: bool,
+    /// How long the invitation is good for, at most 600 seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = WINDOW_SECONDS,
+          value_parser = clap::value_parser!(u64).range(1..=WINDOW_SECONDS))]
+    pub(crate) good_for: u64,
+    /// Cancel the invitation that a running `pair` of this profile shows.
+    #[arg(long, conflicts_with_all = ["group", "accept", "no_qr", "good_for"])]
+    pub(crate) cancel: bool,
 }
 
 /// Arguments of `join`.
@@ -226,13 +264,6 @@ pub(crate) struct Join {
 pub(crate) struct Send {
     /// The text; `-` reads it from the input.
     pub(crate) text: String,
-    /// How long the invitation is good for, at most 600 seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = WINDOW_SECONDS,
-          value_parser = clap::value_parser!(u64).range(1..=WINDOW_SECONDS))]
-    pub(crate) good_for: u64,
-    /// Cancel the invitation that a running `pair` of this profile shows.
-    #[arg(long, conflicts_with_all = ["group", "accept", "no_qr", "good_for"])]
-    pub(crate) cancel: bool,
     #[command(flatten)]
     pub(crate) group: InGroup,
     /// Wait up to this many seconds for the relay to have it, and fail if it hasn't.
@@ -251,6 +282,9 @@ pub(crate) struct Tail {
     /// Send each line of the input as a text.
     #[arg(long)]
     pub(crate) stdin: bool,
+    /// Print the list of members too, now and whenever it changes.
+    #[arg(long)]
+    pub(crate) members: bool,
 }
 
 /// Arguments of `messages`.
@@ -337,12 +371,6 @@ mod tests {
     }
 
     #[test]
-    fn a_relay_without_an_invitation_is_refused_and_not_ignored() {
-        assert!(Arguments::try_parse_from(["sealpost", "join", "--relay", "x"]).is_err());
-        assert!(Arguments::try_parse_from(["sealpost", "join", "i", "--relay", "x"]).is_ok());
-    }
-}
-    #[test]
     fn an_invitation_is_good_for_ten_minutes_at_most() {
         let good_for = |given: &[&str]| {
             let all = ["sealpost", "pair"].iter().chain(given);
@@ -359,3 +387,9 @@ mod tests {
         assert!(good_for(&["--cancel", "--accept"]).is_err());
     }
 
+    #[test]
+    fn a_relay_without_an_invitation_is_refused_and_not_ignored() {
+        assert!(Arguments::try_parse_from(["sealpost", "join", "--relay", "x"]).is_err());
+        assert!(Arguments::try_parse_from(["sealpost", "join", "i", "--relay", "x"]).is_ok());
+    }
+}

@@ -1,5 +1,7 @@
 //! The commands, one module each: they open what they need, say what happens and close.
 
+mod compare;
+mod destroy;
 mod group;
 mod init;
 mod join;
@@ -28,6 +30,7 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Tail(tail) => tail::run(global, &tail, output).await,
         Command::Messages(messages) => messages::run(global, &messages, output).await,
         Command::Members(members) => members::run(global, &members, output).await,
+        Command::Compare(group) => compare::run(global, &group, output).await,
         Command::Remove(remove) => remove::run(global, &remove, output).await,
         Command::Leave(leave) => leave::run(global, &leave, output).await,
         Command::Forget(forget) => leave::forget(global, &forget, output).await,

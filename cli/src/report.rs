@@ -5,6 +5,9 @@
 
 mod relay_step;
 
+mod membership;
+mod pairing;
+
 use serde::Serialize;
 
 pub(crate) use relay_step::RelayStepReport;
@@ -12,6 +15,8 @@ pub(crate) use relay_step::RelayStepReport;
 use crate::explanation::issue_text;
 use crate::terminal_text::{lines, one_line};
 use crate::utc;
+
+pub(crate) use membership::{DestroyLimits, MembershipReport, NoteReport};
 
 /// What a person reads once a group is forgotten.
 const FORGOTTEN: &str = "This computer has forgotten that it was in the group. Whoever was not \
@@ -70,10 +75,6 @@ pub(crate) enum Report {
     Words { words: [String; 4] },
     /// The request is stored; `on_relay` tells whether the relay has it.
     Pending { group: String, on_relay: bool },
-    /// This device is in the group now.
-    Joined { group: String, members: usize },
-    /// The join was given up.
-    Cancelled { group: String },
     /// How far the join has come: `queued`, `sending`, `on_relay`, `refused` or `admitted`;
     /// `reason` tells why no relay is reached.
     JoinProgress {
@@ -82,6 +83,10 @@ pub(crate) enum Report {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<&'static str>,
     },
+    /// This device is in the group now.
+    Joined { group: String, members: usize },
+    /// The join was given up.
+    Cancelled { group: String },
     /// This device left the group; `told` tells whether the relay has the news for the
     /// others.
     Left { group: String, told: bool },
@@ -127,6 +132,26 @@ pub(crate) enum Report {
     },
     /// A step of a relay's test ended.
     RelayStep(RelayStepReport),
+    /// The member list as a whole.
+    Membership(MembershipReport),
+    /// A line of the membership history.
+    MembershipNote(NoteReport),
+    /// The group has another name; `told` as for leaving.
+    Renamed {
+        group: String,
+        name: String,
+        told: bool,
+    },
+    /// What destroying a group does, and what it can't do.
+    DestroyLimits(DestroyLimits),
+    /// The group is over for this device; `told` as for leaving.
+    Destroyed { group: String, told: bool },
+    /// The code that this device and a member have in common, if they hold each other's keys.
+    CompareCode {
+        id: String,
+        name: String,
+        code: String,
+    },
     /// A relay runs in this process.
     RelayRunning {
         address: String,
@@ -206,36 +231,20 @@ impl Report {
             Self::Renamed { name, told, .. } => membership::renamed_text(name, *told),
             Self::DestroyLimits(limits) => limits.to_text(),
             Self::Destroyed { told, .. } => membership::destroyed_text(*told).to_owned(),
-            Self::Invitation { link, seconds, .. } => {
-                format!("Invitation, good for {}:\n\n{link}\n", lasting(*seconds))
-            }
-            Self::Accepted { name, delivered } => accepted_text(name, *delivered),
-            Self::Dismissed { name } => format!("{} was dismissed.", one_line(name)),
-            Self::Relay {
-                host,
-                receive_port,
-                push_port,
-                fingerprint,
-            } => {
-                format!("Relay: {host}, ports {receive_port} and {push_port}, key {fingerprint}")
-            }
-            Self::Words { words } => words_text(words),
-            Self::Pending { on_relay, .. } => pending_text(*on_relay).to_owned(),
-            Self::Joined { members, .. } => {
-                format!(
-                    "This device is in the group, together with {}.",
-                    devices(*members)
-                )
-            }
-            Self::InvitationCancelled => "The invitation is cancelled.".to_owned(),
-            Self::JoinRequest {
-                name,
-                words,
-                looks_like,
-            } => request_text(name, words, looks_like.as_deref()),
-            Self::StaleRequest { name, reason } => stale_text(name, reason),
-            Self::AdmissionDropped { name, reason } => dropped_text(name, reason),
-            Self::Cancelled { .. } => "The join is given up.".to_owned(),
+            Self::CompareCode { .. }
+            | Self::Invitation { .. }
+            | Self::InvitationCancelled
+            | Self::JoinRequest { .. }
+            | Self::StaleRequest { .. }
+            | Self::AdmissionDropped { .. }
+            | Self::Accepted { .. }
+            | Self::Dismissed { .. }
+            | Self::Relay { .. }
+            | Self::Words { .. }
+            | Self::Pending { .. }
+            | Self::JoinProgress { .. }
+            | Self::Joined { .. }
+            | Self::Cancelled { .. } => pairing::text(self),
             Self::Left { told, .. } => left_text(*told).to_owned(),
             Self::Removed { name, told, .. } => removed_text(name, *told),
             Self::Forgotten { .. } => FORGOTTEN.to_owned(),
@@ -247,7 +256,6 @@ impl Report {
                 ..
             } => delivery_text(*on_relay, *failed, *of),
             Self::Message(message) => message_text(message),
-            Self::JoinProgress { state, reason, .. } => progress_text(state, *reason),
             Self::Issue { issue, .. } => issue_text(issue),
             Self::Status { status, reason } => with_reason("Status", status, *reason),
             Self::Connection { state, reason } => with_reason("Relay", state, *reason),
@@ -276,94 +284,6 @@ fn devices(count: usize) -> String {
 fn member_text(id: &str, name: &str, is_me: bool) -> String {
     let me = if is_me { "  (this device)" } else { "" };
     format!("{}  {id}{me}", one_line(name))
-}
-
-fn words_text(words: &[String; 4]) -> String {
-    format!("Words: {}", words.join(" "))
-}
-
-fn accepted_text(name: &str, delivered: bool) -> String {
-    let name = one_line(name);
-    if delivered {
-        format!("{name} is in the group.")
-    } else {
-        format!(
-            "{name} is in the group, but the relay doesn't have the news for it yet. It goes \
-             out with the next `sealpost tail` or `sealpost send` that reaches the relay."
-        )
-    }
-}
-
-const fn pending_text(on_relay: bool) -> &'static str {
-    if on_relay {
-fn lasting(seconds: u64) -> String {
-    if seconds.is_multiple_of(60) {
-        format!("{} minutes", seconds / 60)
-    } else {
-        format!("{seconds} seconds")
-    }
-}
-
-fn request_text(name: &str, words: &[String; 4], looks_like: Option<&str>) -> String {
-    let warning = looks_like.map_or_else(String::new, |member| {
-        format!(
-            "\nCareful: its name looks like that of {}, which is in the group already. Only the \
-             words tell which device this is.",
-            one_line(member)
-        )
-    });
-    format!(
-        "{} asks to join.\n{}{warning}",
-        one_line(name),
-        words_text(words)
-    )
-}
-
-fn stale_text(name: &str, reason: &str) -> String {
-    let name = one_line(name);
-    let why = if reason == "accepted" {
-        "which has let another device in"
-    } else {
-        "which is closed"
-    };
-    format!(
-        "{name} asked with an earlier invitation, {why}. It waits in vain: give it a new one \
-         with `sealpost pair`."
-    )
-}
-
-fn dropped_text(name: &str, reason: &str) -> String {
-    let name = one_line(name);
-    let why = if reason == "groupFull" {
-        "others were let in at the same time, and the group is full"
-    } else {
-        "it was removed meanwhile"
-    };
-    format!("{name} is not in the group after all: {why}.")
-}
-
-fn progress_text(state: &str, reason: Option<&str>) -> String {
-    match state {
-        "queued" => with_reason(
-            "The request waits here until the relay takes it, and is tried again",
-            "relay",
-            reason.or(Some("not reached yet")),
-        ),
-        "sending" => "The request is on its way to the relay.".to_owned(),
-        "on_relay" => "The request is on the relay. Waiting for somebody to accept it on the \
-                       other device. Nobody is asked any more once the invitation is closed: \
-                       then ask for a new one and run `sealpost join` with it."
-            .to_owned(),
-        "admitted" => "The other device has let this one in.".to_owned(),
-        _ => "The relay refused the request.".to_owned(),
-    }
-}
-
-        "The request is on the relay and waits to be accepted. `sealpost join` goes on with it."
-    } else {
-        "The request is stored here, but the relay doesn't have it yet. It goes out while \
-         `sealpost join` runs and reaches the relay."
-    }
 }
 
 const fn left_text(told: bool) -> &'static str {
@@ -434,6 +354,7 @@ fn delivery_line(delivery: &DeliveryReport) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::pairing::{accepted_text, pending_text};
     use super::*;
 
     fn json(report: &Report) -> String {
@@ -519,6 +440,7 @@ mod tests {
         let report = Report::JoinRequest {
             name: "B".to_owned(),
             words: Default::default(),
+            looks_like: None,
         };
         assert_eq!(
             json(&report),
@@ -526,4 +448,3 @@ mod tests {
         );
     }
 }
-            looks_like: None,

@@ -16,7 +16,13 @@ impl Moments {
     fn new() -> Self {
         let given = std::env::var("SEALPOST_MEMBERSHIP_SEED").ok();
         let seed = given.map_or_else(
-            || SystemTime::UNIX_EPOCH.elapsed().unwrap().subsec_nanos().into(),
+            || {
+                SystemTime::UNIX_EPOCH
+                    .elapsed()
+                    .unwrap()
+                    .subsec_nanos()
+                    .into()
+            },
             |given| given.parse().expect("a number as the seed"),
         );
         println!("seed {seed}");
@@ -34,7 +40,9 @@ impl Moments {
 }
 
 fn of_type<'a>(said: &'a [Value], wanted: &str) -> Vec<&'a Value> {
-    said.iter().filter(|object| object["type"] == wanted).collect()
+    said.iter()
+        .filter(|object| object["type"] == wanted)
+        .collect()
 }
 
 /// Invites with `host`; returns the running command and the link.
@@ -55,8 +63,13 @@ fn admit(host: &Device, guest: &Device) {
 /// The names of the members, and the list as a whole.
 fn members(device: &Device) -> (Vec<String>, Value) {
     let said = device.run_well(&["members"]).unwrap();
-    let ids: Vec<_> = of_type(&said, "member").iter().map(|one| one["id"].clone()).collect();
-    let mut list = of_type(&said, "membership").first().map_or(Value::Null, |list| (*list).clone());
+    let ids: Vec<_> = of_type(&said, "member")
+        .iter()
+        .map(|one| one["id"].clone())
+        .collect();
+    let mut list = of_type(&said, "membership")
+        .first()
+        .map_or(Value::Null, |list| (*list).clone());
     if !list.is_null() {
         assert_eq!(list["members"], Value::Array(ids), "in the same order");
         assert_eq!(list["cohesion"], "whole");
@@ -87,11 +100,17 @@ fn agree(devices: &[&Device], count: usize) -> Value {
         }
         let list = |last: &Value| json!([last["version"], last["hash"], last["members"]]);
         let first = list(&running[0].1);
-        let is_full = first[2].as_array().is_some_and(|members| members.len() == count);
+        let is_full = first[2]
+            .as_array()
+            .is_some_and(|members| members.len() == count);
         if is_full && running.iter().all(|(_, last)| list(last) == first) {
             break;
         }
-        assert!(Instant::now() < deadline, "the lists stay apart: {:?}", running.iter().map(|(_, last)| last).collect::<Vec<_>>());
+        assert!(
+            Instant::now() < deadline,
+            "the lists stay apart: {:?}",
+            running.iter().map(|(_, last)| last).collect::<Vec<_>>()
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
     for (tail, _) in &mut running {
@@ -110,7 +129,9 @@ fn agree(devices: &[&Device], count: usize) -> Value {
 fn leave(device: &Device) {
     loop {
         let outcome = device.run(&["leave", "--yes"]).unwrap();
-        let is_told = of_type(&outcome.said, "left").iter().any(|left| left["told"] == true);
+        let is_told = of_type(&outcome.said, "left")
+            .iter()
+            .any(|left| left["told"] == true);
         let code = outcome.error.map(|error| error["code"].clone());
         if is_told || code.is_some_and(|code| code == "not-a-member") {
             return;
@@ -176,7 +197,9 @@ fn two_admissions_and_a_leave_at_the_same_time_end_in_one_list_though_all_three_
     };
     assert_eq!(told("left", "Cedar"), 1);
     assert_eq!([told("added", "Dogwood"), told("added", "Elm")], [1, 1]);
-    let newest = a.run_well(&["members", "--history", "--limit", "1"]).unwrap();
+    let newest = a
+        .run_well(&["members", "--history", "--limit", "1"])
+        .unwrap();
     assert_eq!(newest[..], history[..1]);
 }
 
@@ -187,12 +210,15 @@ fn a_group_is_renamed_left_with_a_question_and_destroyed_with_its_limits_told() 
     let b = Device::new("b", "Birch").unwrap();
     pair(&a, &b, "Trees", &relay.address().unwrap()).unwrap();
 
-    let renamed = a.run_well(&["group", "rename", " For\u{202e}est "]).unwrap();
+    let renamed = a
+        .run_well(&["group", "rename", " For\u{202e}est "])
+        .unwrap();
     assert_eq!(renamed[0]["name"], "Forest");
     assert_eq!(renamed[0]["told"], true);
     let refused = a.run(&["group", "rename", "\u{200b}"]).unwrap();
     assert_eq!(refused.error.unwrap()["code"], "group-name-empty");
-    a.run_well(&["send", "do you see the name?", "--wait", "20"]).unwrap();
+    a.run_well(&["send", "do you see the name?", "--wait", "20"])
+        .unwrap();
     let mut reading = b.start(&["tail"]).unwrap();
     reading.wait_for("message").unwrap();
     reading.terminate().unwrap();
@@ -201,14 +227,20 @@ fn a_group_is_renamed_left_with_a_question_and_destroyed_with_its_limits_told() 
 
     // Somebody was let in a moment ago: this is asked first.
     let mut leaving = b.start(&["leave"]).unwrap();
-    assert_eq!(leaving.wait_for("question").unwrap()["question"], "leave_soon");
+    assert_eq!(
+        leaving.wait_for("question").unwrap()["question"],
+        "leave_soon"
+    );
     leaving.type_line("no").unwrap();
     assert!(!leaving.wait().unwrap().success());
     drop(leaving);
     assert_eq!(members(&a), members(&b));
 
     let unanswered = a.run(&["group", "destroy"]).unwrap();
-    assert_eq!(unanswered.said[0]["type"], "destroy_limits", "before the question");
+    assert_eq!(
+        unanswered.said[0]["type"], "destroy_limits",
+        "before the question"
+    );
     assert_eq!(unanswered.said[0]["devices"], 1);
     assert_eq!(unanswered.said[0]["cannot"].as_array().unwrap().len(), 4);
     assert_eq!(unanswered.said[1]["question"], "destroy");
@@ -223,6 +255,9 @@ fn a_group_is_renamed_left_with_a_question_and_destroyed_with_its_limits_told() 
         assert_eq!(members(device).1["version"], Value::Null);
         let groups = device.run_well(&["group", "list"]).unwrap();
         assert_eq!(groups[0]["status"], "notJoined");
-        assert_eq!(groups[0]["name"], "Forest", "what was read can be read still");
+        assert_eq!(
+            groups[0]["name"], "Forest",
+            "what was read can be read still"
+        );
     }
 }

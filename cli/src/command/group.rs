@@ -1,10 +1,11 @@
-//! `group`: makes a group, or lists the groups.
+//! `group`: makes a group, lists the groups, gives one another name.
 
 use sealpost_engine::core::status::Connection;
 use sealpost_engine::probe_relay;
 use sealpost_protocol::address::RelayAddress;
 
-use crate::arguments::{Global, Group, GroupNew};
+use super::pair::push_out;
+use crate::arguments::{Global, Group, GroupNew, GroupRename};
 use crate::device::Device;
 use crate::explanation::{address_error, engine_error};
 use crate::failure::{Exit, Failure};
@@ -16,6 +17,8 @@ pub(super) async fn run(global: &Global, group: &Group, output: Output) -> Resul
     match group {
         Group::New(new) => make(global, new, output).await,
         Group::List => list(&Device::open(global)?, output).await,
+        Group::Rename(rename) => rename_group(global, rename, output).await,
+        Group::Destroy(destroy) => super::destroy::run(global, destroy, output).await,
     }
 }
 
@@ -42,6 +45,26 @@ async fn list(device: &Device, output: Output) -> Result<(), Failure> {
         output.say(&report)?;
     }
     Ok(())
+}
+
+async fn rename_group(
+    global: &Global,
+    rename: &GroupRename,
+    output: Output,
+) -> Result<(), Failure> {
+    let device = Device::open(global)?;
+    let group = OpenGroup::find(&device, rename.group.group.as_deref()).await?;
+    let renamed = group.engine.rename_group(rename.name.clone()).await;
+    let outcome = match renamed {
+        Ok(()) => Ok(Report::Renamed {
+            group: group.namespace.as_str().to_owned(),
+            name: group.name(),
+            told: push_out(&group).await,
+        }),
+        Err(error) => Err(engine_error(error)),
+    };
+    group.close().await;
+    output.say(&outcome?)
 }
 
 async fn report(group: &OpenGroup) -> Result<Report, Failure> {

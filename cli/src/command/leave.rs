@@ -21,9 +21,28 @@ const LEAVE: Question = Question {
     yes: "yes",
     no: "no",
 };
+/// The group may come apart, and nothing can repair that (amendment 2).
+const LEAVE_SOON: Question = Question {
+    code: "leave_soon",
+    text: "A device was let in only minutes ago. If another member leaves now as well, the \
+           devices that both have let in never hear of each other. It is safer to wait ten \
+           minutes. Leave this group all the same? Only another member can let this device in \
+           again.",
+    yes: "yes",
+    no: "no",
+};
+const LEFT_SOON: &str = "A device was let in only minutes ago. If another member leaves now as \
+                         well, the group can come apart.";
 const FORGET: Question = Question {
     code: "forget",
     text: "Stop telling the others? Those who don't know yet go on listing this device.",
+    yes: "yes",
+    no: "no",
+};
+
+const FORGET_DESTROYING: Question = Question {
+    code: "forget",
+    text: "Stop telling the others that the group is over? Those who don't know yet go on with it.",
     yes: "yes",
     no: "no",
 };
@@ -39,7 +58,12 @@ pub(super) async fn run(global: &Global, leave: &Confirmed, output: Output) -> R
 async fn leave_group(group: &OpenGroup, yes: bool, output: Output) -> Result<(), Failure> {
     // Who has left already is not asked again.
     if group.engine.status() == Status::Member {
-        confirm(&LEAVE, yes, output).await?;
+        let warning = group.engine.leaving_warning().await.map_err(engine_error)?;
+        match warning {
+            Some(_) if yes => output.note(LEAVE_SOON.code, LEFT_SOON),
+            Some(_) => confirm(&LEAVE_SOON, yes, output).await?,
+            None => confirm(&LEAVE, yes, output).await?,
+        }
     }
     group.engine.leave().await.map_err(engine_error)?;
     let told = push_out(group).await;
@@ -65,11 +89,12 @@ pub(super) async fn forget(
 }
 
 async fn forget_group(group: &OpenGroup, yes: bool, output: Output) -> Result<(), Failure> {
-    let is_ending = matches!(group.engine.status(), Status::Leaving | Status::Destroying);
-    if !is_ending {
-        return Err(not_leaving());
-    }
-    confirm(&FORGET, yes, output).await?;
+    let question = match group.engine.status() {
+        Status::Leaving => &FORGET,
+        Status::Destroying => &FORGET_DESTROYING,
+        Status::NotJoined | Status::PendingJoin | Status::Member => return Err(not_leaving()),
+    };
+    confirm(question, yes, output).await?;
     group.engine.forget().await.map_err(engine_error)?;
     let group = group.namespace.as_str().to_owned();
     output.say(&Report::Forgotten { group })

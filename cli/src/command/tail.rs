@@ -6,7 +6,9 @@
 
 use sealpost_engine::core::event::Event;
 use sealpost_engine::core::status::Connection;
+use tokio::time::sleep;
 
+use super::members::membership;
 use super::messages::print_after;
 use super::pair::say_of_pairing;
 use super::send::{note_held, queue};
@@ -15,10 +17,10 @@ use crate::device::Device;
 use crate::explanation::engine_error;
 use crate::failure::Failure;
 use crate::interrupt::interrupted;
-use crate::open_group::{Happening, OpenGroup, trouble};
+use crate::open_group::{Happening, LOOK_INTERVAL, OpenGroup, trouble};
 use crate::output::Output;
 use crate::question::Lines;
-use crate::report::Report;
+use crate::report::{MembershipReport, Report};
 
 pub(super) async fn run(global: &Global, tail: &Tail, output: Output) -> Result<(), Failure> {
     let device = Device::open(global)?;
@@ -34,9 +36,13 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
     let mut printed = tail.after;
     let mut has_new = true;
     let mut is_hold_said = false;
+    let mut told = None;
     let end = interrupted();
     tokio::pin!(end);
     loop {
+        if tail.members {
+            say_members(group, &mut told, output).await?;
+        }
         if std::mem::take(&mut has_new) {
             let last = print_after(&group.engine, printed, output).await?;
             // Nobody has read what was skipped over with `--after`.
@@ -61,9 +67,27 @@ async fn follow(group: &mut OpenGroup, tail: &Tail, output: Output) -> Result<()
                 }
                 None => lines = None,
             },
+            // No event tells that the same members stand in another list.
+            () = sleep(LOOK_INTERVAL), if tail.members => {}
             () = &mut end => return Ok(()),
         }
     }
+}
+
+/// Prints the list of members if it isn't the one that was told last.
+async fn say_members(
+    group: &OpenGroup,
+    told: &mut Option<MembershipReport>,
+    output: Output,
+) -> Result<(), Failure> {
+    let list = membership(group).await?;
+    if *told != list {
+        if let Some(list) = &list {
+            output.say(&Report::Membership(list.clone()))?;
+        }
+        *told = list;
+    }
+    Ok(())
 }
 
 /// The next line to send; waits for ever where there is no input, or no more of it.
