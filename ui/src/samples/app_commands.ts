@@ -1,0 +1,80 @@
+// The sample app's commands of the app as a whole: relay, settings, keys, data.
+
+import type { AppView } from "../bindings/AppView";
+import type { SettingsView } from "../bindings/SettingsView";
+import { type Args, refusal, type SampleState } from "./app";
+import codeSvg from "./code.svg?raw";
+import { testStates } from "./relay_test";
+import { relayOff, relayOn, sceneView } from "./view";
+
+const STEP_MS = 30;
+const PASSPHRASE_SIGNS_MIN = 8;
+let runs = 0;
+
+export function appCommands(app: SampleState) {
+  const setSettings = (change: Partial<SettingsView>): void => app.set({ settings: { ...app.view.settings, ...change } });
+  return {
+    view: () => app.view,
+    ready: () => undefined,
+    arrived: () => void (app.view.destination = null),
+    quit: () => undefined,
+    set_relay_running: ({ on }: Args) => app.set({ relay: on === true ? { ...relayOn, waitingBlobs: 0, storedBytes: 0 } : relayOff }),
+    set_relay_ports: ({ receivePort, pushPort }: Args) => app.set({ relay: { ...app.view.relay, receivePort: Number(receivePort), pushPort: Number(pushPort) } }),
+    relay_code: () => ({ address: relayOn.addresses[0] ?? "", qrSvg: codeSvg }),
+    test_relay: () => testRelay(app),
+    set_settings: (args: Args) => setSettings(args),
+    mute: ({ untilMs }: Args) => setSettings({ mutedUntilMs: untilMs === null ? null : Number(untilMs) }),
+    try_keychain_again: () => {
+      throw refusal("keychain-unusable", { kind: app.view.keychain?.kind ?? "missing" });
+    },
+    choose_passphrase: ({ passphrase }: Args) => {
+      checkLength(passphrase);
+      app.set({ screen: "firstStart", keychain: null, deviceName: "" });
+    },
+    unlock: ({ passphrase }: Args) => {
+      checkPassphrase(passphrase);
+      app.set(sceneView("usual", app.view.language));
+    },
+    change_passphrase: ({ current, passphrase }: Args) => {
+      if (app.view.settings.keyStore === "passphrase") checkPassphrase(current);
+      checkLength(passphrase);
+      setSettings({ keyStore: "passphrase" });
+    },
+    remove_passphrase: ({ passphrase }: Args) => {
+      checkPassphrase(passphrase);
+      setSettings({ keyStore: "keychain" });
+    },
+    lock: () => app.set({ screen: "passphrase" }),
+    support_bundle: () => ({ text: supportText(app.view) }),
+    save_support_bundle: () => ({ saved: true }),
+    backup: () => ({ saved: true }),
+    restore: () => undefined,
+  };
+}
+
+function checkLength(passphrase: unknown): void {
+  if ([...String(passphrase)].length < PASSPHRASE_SIGNS_MIN) throw refusal("passphrase-too-short", { min: PASSPHRASE_SIGNS_MIN });
+}
+
+function checkPassphrase(passphrase: unknown): void {
+  if (passphrase !== "correct horse") throw refusal("passphrase-wrong");
+}
+
+function testRelay(app: SampleState): { run: number } {
+  const run = (runs += 1);
+  testStates(run, app.failingStep, "noAnswer").forEach((state, index) => {
+    setTimeout(() => app.emit("relay-test", state), STEP_MS * (index + 1));
+  });
+  return { run };
+}
+
+function supportText(view: AppView): string {
+  const lines = [
+    `Sealpost ${view.versions.app}, Transport ${view.versions.transport}, End-to-End ${view.versions.endToEnd}`,
+    "system: Linux 6.12, x86_64", `tray: ${view.settings.trayPresent}`, `keys: ${view.settings.keyStore}`, `groups: ${view.groups.length}`,
+    ...view.groups.map((one, index) => `group ${index + 1}: ${one.status}, ${one.connection.state}, members ${one.members.length + 1}, issues ${one.issueCount}`),
+    `relay: ${view.relay.state}, blobs ${view.relay.waitingBlobs}`,
+    ...Array.from({ length: 40 }, (_, index) => `12:${10 + index}:07 INFO conn=${index} opened`),
+  ];
+  return lines.join("\n");
+}
