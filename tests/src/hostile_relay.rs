@@ -36,15 +36,39 @@ pub enum Answer {
     Refuse(Refusal),
     /// The end of the connection.
     HangUp,
+    /// An Ack before anything is pushed, and none for the push, which is thrown away.
+    AckBeforehand,
+    /// A frame that only devices get.
+    WrongFrame,
+    /// A record that can't be opened.
+    Garbage,
+    /// The first half of an Ack, and the end of the connection.
+    HalfAnAck,
+    /// A record of no bytes.
+    EmptyRecord,
+}
+
+/// Something that only looks like a part of a Receive Session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disturbance {
+    /// Frames that only devices send, and a refusal of nothing.
+    WrongFrames,
+    /// A record of 65,535 bytes that can't be opened.
+    Garbage,
+    /// The length of the greatest record, a few bytes of it and then nothing.
+    LengthWithoutBytes,
+    /// The first half of a delivery, and the end of the connection.
+    HalfADelivery,
+    /// A record of no bytes.
+    EmptyRecord,
+    /// A delivery of nothing.
+    EmptyDelivery,
 }
 
 /// Something to send to a device.
 enum Order {
     Deliver(u64, Vec<u8>),
-    /// A frame that has no place in a Receive Session.
-    WrongFrames,
-    /// A record of the greatest length, with nothing in it that can be opened.
-    Garbage,
+    Disturb(Disturbance),
 }
 
 #[derive(Default)]
@@ -55,6 +79,7 @@ struct State {
     /// Everything that was pushed, in that order.
     pushed: Vec<(NoisePublic, Vec<u8>)>,
     acknowledged: Vec<u64>,
+    forgets_acknowledgements: bool,
     waiting: BTreeMap<NoisePublic, Vec<(u64, Vec<u8>)>>,
     devices: BTreeMap<NoisePublic, UnboundedSender<Order>>,
     sessions: usize,
@@ -144,14 +169,19 @@ impl HostileRelay {
         lock(&self.state).deliver(device, envelope)
     }
 
-    /// Sends a device frames that only devices send, and a refusal of nothing.
-    pub fn send_wrong_frames(&self, device: NoisePublic) {
-        lock(&self.state).order(device, Order::WrongFrames);
+    /// Hands a device an envelope under a number of one's own.
+    pub fn deliver_as(&self, device: NoisePublic, blob: u64, envelope: Vec<u8>) {
+        lock(&self.state).deliver_as(device, blob, envelope);
     }
 
-    /// Sends a device a record of 65,535 bytes that can't be opened.
-    pub fn send_garbage(&self, device: NoisePublic) {
-        lock(&self.state).order(device, Order::Garbage);
+    /// Whether what is acknowledged stays, and is delivered in every session.
+    pub fn forget_acknowledgements(&self, forgets: bool) {
+        lock(&self.state).forgets_acknowledgements = forgets;
+    }
+
+    /// Sends a device what has no place in its session.
+    pub fn disturb(&self, device: NoisePublic, disturbance: Disturbance) {
+        lock(&self.state).order(device, Order::Disturb(disturbance));
     }
 }
 
@@ -165,13 +195,16 @@ impl State {
 
     fn deliver(&mut self, device: NoisePublic, envelope: Vec<u8>) -> u64 {
         self.last_blob += 1;
-        let blob = self.last_blob;
+        self.deliver_as(device, self.last_blob, envelope);
+        self.last_blob
+    }
+
+    fn deliver_as(&mut self, device: NoisePublic, blob: u64, envelope: Vec<u8>) {
         self.waiting
             .entry(device)
             .or_default()
             .push((blob, envelope.clone()));
         self.order(device, Order::Deliver(blob, envelope));
-        blob
     }
 }
 
@@ -203,6 +236,9 @@ async fn serve_push(
     let (channel, answer) = expect.handle_hello(&hello)?;
     stream.write_all(&answer).await?;
     let (mut sealer, mut opener) = channel.split();
+    if lock(&state).answer == Answer::AckBeforehand {
+        stream.write_all(&sealer.seal(&Frame::Ack)?).await?;
+    }
     loop {
         let plain = opener.open(&message(&mut stream).await?)?;
         let Frame::Push {
@@ -220,16 +256,32 @@ async fn serve_push(
             }
             state.answer
         };
-        let frames = match answer {
-            Answer::Ack | Answer::AckAndDrop => vec![Frame::Ack],
-            Answer::TwoAcks => vec![Frame::Ack, Frame::Ack],
-            Answer::Refuse(refusal) => vec![Frame::Error(refusal)],
-            Answer::HangUp => return Ok(()),
-        };
-        for frame in frames {
-            stream.write_all(&sealer.seal(&frame)?).await?;
+        stream
+            .write_all(&answer_bytes(answer, &mut sealer)?)
+            .await?;
+        if matches!(answer, Answer::HangUp | Answer::HalfAnAck) {
+            return Ok(());
         }
     }
+}
+
+/// What a push is answered with, as it goes over the wire.
+fn answer_bytes(answer: Answer, sealer: &mut Sealer) -> anyhow::Result<Vec<u8>> {
+    Ok(match answer {
+        Answer::Ack | Answer::AckAndDrop => sealer.seal(&Frame::Ack)?,
+        Answer::TwoAcks => [sealer.seal(&Frame::Ack)?, sealer.seal(&Frame::Ack)?].concat(),
+        Answer::Refuse(refusal) => sealer.seal(&Frame::Error(refusal))?,
+        Answer::HangUp | Answer::AckBeforehand => Vec::new(),
+        Answer::WrongFrame => sealer.seal(&Frame::DeliverAck { blob_id: 1 })?,
+        Answer::Garbage => vec![0xff; 2 + usize::from(u16::MAX)],
+        Answer::HalfAnAck => first_half(sealer.seal(&Frame::Ack)?),
+        Answer::EmptyRecord => vec![0, 0],
+    })
+}
+
+fn first_half(mut record: Vec<u8>) -> Vec<u8> {
+    record.truncate(record.len() / 2);
+    record
 }
 
 async fn serve_receive(
@@ -260,6 +312,9 @@ async fn serve_receive(
         for record in records(&order, &mut sealer)? {
             writer.write_all(&record).await?;
         }
+        if matches!(order, Order::Disturb(Disturbance::HalfADelivery)) {
+            break;
+        }
     }
     reading.abort();
     Ok(())
@@ -272,14 +327,33 @@ fn records(order: &Order, sealer: &mut Sealer) -> anyhow::Result<Vec<Vec<u8>>> {
             let blob_id = *blob_id;
             records.push(sealer.seal(&Frame::Deliver { blob_id, envelope })?);
         }
-        Order::WrongFrames => {
+        Order::Disturb(Disturbance::WrongFrames) => {
             records.push(sealer.seal(&Frame::DeliverAck { blob_id: 1 })?);
             records.push(sealer.seal(&Frame::Ack)?);
             records.push(sealer.seal(&Frame::Error(Refusal::TooLarge))?);
         }
-        Order::Garbage => records.push(vec![0xff; 2 + usize::from(u16::MAX)]),
+        Order::Disturb(Disturbance::Garbage) => {
+            records.push(vec![0xff; 2 + usize::from(u16::MAX)]);
+        }
+        Order::Disturb(Disturbance::LengthWithoutBytes) => records.push(vec![0xff; 10]),
+        Order::Disturb(Disturbance::HalfADelivery) => {
+            let record = sealer.seal(&stray_delivery(&[7; 100]))?;
+            records.push(first_half(record));
+        }
+        Order::Disturb(Disturbance::EmptyRecord) => records.push(vec![0, 0]),
+        Order::Disturb(Disturbance::EmptyDelivery) => {
+            records.push(sealer.seal(&stray_delivery(&[]))?);
+        }
     }
     Ok(records)
+}
+
+/// A delivery that nobody waits for.
+const fn stray_delivery(envelope: &[u8]) -> Frame<'_> {
+    Frame::Deliver {
+        blob_id: u64::MAX,
+        envelope,
+    }
 }
 
 async fn read_acknowledgements(
@@ -293,7 +367,9 @@ async fn read_acknowledgements(
         if let Frame::DeliverAck { blob_id } = Frame::decode(&plain)? {
             let mut state = lock(&state);
             state.acknowledged.push(blob_id);
-            if let Some(waiting) = state.waiting.get_mut(&device) {
+            if !state.forgets_acknowledgements
+                && let Some(waiting) = state.waiting.get_mut(&device)
+            {
                 waiting.retain(|(blob, _)| *blob != blob_id);
             }
         }
