@@ -115,6 +115,10 @@ pub(crate) enum Command {
     Leave(Confirmed),
     /// Stop waiting for the relay while leaving a group: the others are not told.
     Forget(Confirmed),
+    /// Print where this device stands in its groups, and how their relays answer.
+    Status(InGroup),
+    /// Print what was not delivered as promised, or dismiss it.
+    Issues(Issues),
     /// Run a relay in this process, or test one.
     #[command(subcommand)]
     Relay(Relay),
@@ -295,6 +299,30 @@ pub(crate) struct Messages {
     /// Start after the message at this position; all of them when left out.
     #[arg(long, value_name = "POSITION", default_value_t = 0)]
     pub(crate) after: u64,
+}
+
+/// Arguments of `issues`.
+#[derive(Args, Debug)]
+pub(crate) struct Issues {
+    /// Group, by its name or by its number in `group list`; needed when there are several.
+    #[arg(long, global = true)]
+    pub(crate) group: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Option<IssuesCommand>,
+}
+
+/// What else to do about delivery issues.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IssuesCommand {
+    /// Take an issue off the list, or all of them.
+    Dismiss {
+        /// Its number in `issues`.
+        #[arg(required_unless_present = "all")]
+        id: Option<u64>,
+        /// All that are listed.
+        #[arg(long, conflicts_with = "id")]
+        all: bool,
+    },
 }
 
 /// Arguments of `relay`.

@@ -4,6 +4,7 @@ mod compare;
 mod destroy;
 mod group;
 mod init;
+mod issues;
 mod join;
 mod leave;
 mod members;
@@ -12,6 +13,7 @@ mod pair;
 mod relay;
 mod remove;
 mod send;
+mod status;
 mod tail;
 
 use crate::arguments::{Arguments, Command};
@@ -34,6 +36,8 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Remove(remove) => remove::run(global, &remove, output).await,
         Command::Leave(leave) => leave::run(global, &leave, output).await,
         Command::Forget(forget) => leave::forget(global, &forget, output).await,
+        Command::Status(group) => status::run(global, &group, output).await,
+        Command::Issues(issues) => issues::run(global, &issues, output).await,
         Command::Relay(relay) => relay::run(global, &relay, output).await,
     }
 }

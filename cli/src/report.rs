@@ -4,6 +4,7 @@
 //! from outside passes through [`crate::terminal_text`] on its way to a person.
 
 mod relay_step;
+mod standing;
 
 mod membership;
 mod pairing;
@@ -11,6 +12,7 @@ mod pairing;
 use serde::Serialize;
 
 pub(crate) use relay_step::RelayStepReport;
+pub(crate) use standing::{IssueReport, StatusReport};
 
 use crate::explanation::issue_text;
 use crate::terminal_text::{lines, one_line};
@@ -130,6 +132,10 @@ pub(crate) enum Report {
         name: String,
         is_me: bool,
     },
+    /// A delivery issue of the group that was not dismissed.
+    DeliveryIssue(IssueReport),
+    /// Where this device stands in a group, and how its relay answers.
+    GroupStatus(StatusReport),
     /// A step of a relay's test ended.
     RelayStep(RelayStepReport),
     /// The member list as a whole.
@@ -259,6 +265,8 @@ impl Report {
             Self::Issue { issue, .. } => issue_text(issue),
             Self::Status { status, reason } => with_reason("Status", status, *reason),
             Self::Connection { state, reason } => with_reason("Relay", state, *reason),
+            Self::DeliveryIssue(issue) => issue.to_text(),
+            Self::GroupStatus(status) => status.to_text(),
             Self::RelayStep(step) => step.to_text(),
             Self::RelayRunning { address, .. } => {
                 format!("The relay runs. Its address:\n\n{address}\n")

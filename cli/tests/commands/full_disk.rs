@@ -4,12 +4,6 @@
 //! needed where the system lets everybody make such. Linux only.
 
 #![cfg(target_os = "linux")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test that can't go on has failed"
-)]
-
 use std::io::{Write as _, stderr};
 use std::process::Command;
 

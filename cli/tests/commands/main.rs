@@ -4,3 +4,4 @@ mod full_disk;
 mod giving_up;
 mod program;
 mod relay_faults;
+mod standing;
