@@ -171,7 +171,11 @@ impl Actor {
                 Input::Query(query) => {
                     self.revive();
                     self.settle(std::mem::take(&mut answers));
+                    let written = self.group.store.rows_written();
                     let fault = query(&self.group.store, &self.group.device);
+                    if self.group.store.rows_written() != written {
+                        self.tidy_at = Instant::now().checked_add(TIDY_AFTER);
+                    }
                     if fault == Some(StorageFault::Damaged) && self.stale.is_none() {
                         self.rebuild(StorageFault::Damaged);
                     }
@@ -243,11 +247,16 @@ impl Actor {
         }
     }
 
-    /// Gives the log of the store back once nothing was written for a while, so that a group
-    /// in the tray neither holds space nor writes.
+    /// Once nothing was written for a while, does step by step what waited for that, and gives
+    /// the log of the store back, so that a group in the tray neither holds space nor writes.
     fn tidy(&mut self) {
-        if self.tidy_at.is_some_and(|due| due <= Instant::now()) {
-            self.tidy_at = None;
+        if self.tidy_at.is_none_or(|due| due > Instant::now()) {
+            return;
+        }
+        // One that fails is taken up again after the next write.
+        let is_done = self.group.store.tidy_step().unwrap_or(true);
+        self.tidy_at = (!is_done).then(Instant::now);
+        if is_done {
             self.group.store.truncate_log();
         }
     }
@@ -316,7 +325,7 @@ impl Actor {
     }
 
     /// Drains the machine, commits, answers and carries out.
-    fn settle(&mut self, answers: Vec<Answer>) {
+    fn settle(&mut self, mut answers: Vec<Answer>) {
         self.is_ahead = false;
         if let Some(fault) = self.stale {
             answers
@@ -328,16 +337,19 @@ impl Actor {
         if answers.is_empty() && self.rests() {
             return;
         }
+        if !answers.is_empty()
+            && let Some(step) = self.group.device.drain_sends()
+            && !self.settle_sends(step, std::mem::take(&mut answers))
+        {
+            return;
+        }
         let step = self
             .group
             .device
             .drain(now_ms, &mut OsRng, &self.group.store);
         match self.group.commit(&step) {
             Ok(applied) => {
-                if applied.has_written {
-                    self.rest = None;
-                    self.tidy_at = Instant::now().checked_add(TIDY_AFTER);
-                }
+                self.note_write(&applied);
                 self.show();
                 for answer in answers {
                     answer(Ok(()));
@@ -357,6 +369,44 @@ impl Actor {
                 }
                 self.rebuild(fault);
             }
+        }
+    }
+
+    /// Answers what was sent as soon as it is durable, before anything is sealed. Returns
+    /// whether the machine goes on.
+    fn settle_sends(&mut self, step: Step, mut answers: Vec<Answer>) -> bool {
+        let store = &mut self.group.store;
+        let committed = match store.begin_send(&step.changes) {
+            Ok(true) => {
+                for answer in answers.drain(..) {
+                    answer(Ok(()));
+                }
+                store.finish_send(&step.changes)
+            }
+            Ok(false) => store.apply(&step.changes, None),
+            Err(fault) => Err(fault),
+        };
+        let fault = committed.as_ref().err().copied();
+        for answer in answers {
+            answer(fault.map_or(Ok(()), |fault| Err(fault.into())));
+        }
+        match committed {
+            Ok(applied) => {
+                self.note_write(&applied);
+                self.carry_out(step, &applied);
+                true
+            }
+            Err(fault) => {
+                self.rebuild(fault);
+                false
+            }
+        }
+    }
+
+    fn note_write(&mut self, applied: &Applied) {
+        if applied.has_written {
+            self.rest = None;
+            self.tidy_at = Instant::now().checked_add(TIDY_AFTER);
         }
     }
 

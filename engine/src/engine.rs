@@ -35,11 +35,11 @@ use crate::core::membership::Cohesion;
 use crate::core::message::{DeliveryState, Message};
 use crate::core::status::{ConnectFailure, Connection, Status};
 use crate::core::timing;
-use crate::history::{StoredIssue, StoredMessage, StoredNote};
+use crate::history::{PAGE_ROWS_MAX, SearchHit, StoredIssue, StoredMessage, StoredNote};
 use crate::keys::{KeyStore, KeyStoreError};
 use crate::namespace::Namespace;
 use crate::profile::ProfileId;
-use crate::store::Store;
+use crate::store::{Query, Store};
 use crate::subscription::Subscription;
 
 /// A future that a handler returns.
@@ -507,6 +507,128 @@ impl Engine {
             .await
     }
 
+    /// Up to `before` messages before `position` and up to `after` from there on, oldest first:
+    /// the surroundings of what a search found.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn messages_around(
+        &self,
+        position: u64,
+        before: usize,
+        after: usize,
+    ) -> Result<Vec<StoredMessage>, EngineError> {
+        self.actor
+            .query(move |store, device| {
+                let found = store.messages_around(position, before, after)?;
+                Ok(with_sending(found, device))
+            })
+            .await
+    }
+
+    /// How many messages the history holds.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn message_count(&self) -> Result<u64, EngineError> {
+        self.actor.query(|store, _| store.message_count()).await
+    }
+
+    /// Up to `limit` messages before `before` (`None`: the newest) that hold every word of
+    /// `text`, anywhere and in any spelling of it, newest first. Fewer than `limit` are all.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn search(
+        &self,
+        text: &str,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<SearchHit>, EngineError> {
+        let Some(query) = Query::parse(text).map(Arc::new) else {
+            return Ok(Vec::new());
+        };
+        // In steps, between which others are answered.
+        while !self.actor.query(|store, _| store.index_step()).await? {}
+        let limit = limit.min(PAGE_ROWS_MAX);
+        let (mut hits, mut rest) = (Vec::new(), before);
+        while hits.len() < limit {
+            let (asked, room) = (Arc::clone(&query), limit.saturating_sub(hits.len()));
+            let step = move |store: &Store, _: &Device| store.search(&asked, rest, room);
+            let found = self.actor.query(step).await?;
+            hits.extend(found.hits);
+            rest = found.rest;
+            if rest.is_none() {
+                break;
+            }
+        }
+        Ok(hits)
+    }
+
+    /// Deletes a message on this device. One of which no copy has left isn't sent any more;
+    /// otherwise the copies that wait still go, so that all members get the same.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn delete_message(&self, position: u64) -> Result<(), EngineError> {
+        let handle = move |store: &Store, _: &Device| store.message_handle(position);
+        match self.actor.query(handle).await? {
+            Some(message) => {
+                self.actor
+                    .change(move |device, _, _| device.handle_delete_message(message))
+                    .await
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Sends an own message once more, to those members at which it failed; there it waits
+    /// again. Members that have it are not shown it twice.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NotMember`], [`EngineError::MemberNotFound`] where it failed at none of
+    /// the present members, [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn retry(&self, id: MessageId) -> Result<(), EngineError> {
+        let handle = move |store: &Store, _: &Device| {
+            let found = store.message(&id)?;
+            found.map_or(Ok(None), |found| store.message_handle(found.position))
+        };
+        let message = self.actor.query(handle).await?;
+        let message = message.ok_or(EngineError::MemberNotFound)?;
+        self.actor
+            .call(move |device, now_ms, _| device.handle_retry(message, now_ms))
+            .await
+            .map(drop)
+    }
+
+    /// What was written and not sent; empty if nothing was.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn draft(&self) -> Result<String, EngineError> {
+        self.actor.query(|store, _| store.draft()).await
+    }
+
+    /// Keeps what was written and not sent; at most [`DRAFT_BYTES_MAX`] bytes of it. It goes
+    /// with the group.
+    ///
+    /// [`DRAFT_BYTES_MAX`]: crate::history::DRAFT_BYTES_MAX
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn set_draft(&self, text: String) -> Result<(), EngineError> {
+        self.actor
+            .change_store(move |store| store.set_draft(&text))
+            .await
+    }
+
     /// Up to `limit` delivery issues, newest first.
     ///
     /// # Errors
@@ -594,6 +716,15 @@ impl Engine {
         self.actor
             .change_store(move |store| store.mark_read(position))
             .await
+    }
+
+    /// The position up to which everything has been read.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn read_position(&self) -> Result<u64, EngineError> {
+        self.actor.query(|store, _| store.read_position()).await
     }
 
     /// How many messages of others have not been read.

@@ -4,9 +4,11 @@
 //! row is the core's decision.
 
 use std::fmt;
+use std::ops::Range;
 
 use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::key::MemberId;
+use sealpost_protocol::limit::BODY_BYTES_MAX;
 use sealpost_protocol::message_id::MessageId;
 
 use crate::core::issue::DeliveryIssue;
@@ -15,6 +17,25 @@ use crate::core::step::MembershipNote;
 
 /// The most rows that one query answers.
 pub const PAGE_ROWS_MAX: usize = 1_000;
+
+/// The longest draft that is kept, in bytes: twice the longest message, so that one that is too
+/// long can be shortened another day.
+pub const DRAFT_BYTES_MAX: usize = 2 * BODY_BYTES_MAX;
+
+/// A message that a search found.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SearchHit {
+    /// The message.
+    pub message: StoredMessage,
+    /// Where in its text what was looked for stands: ranges of bytes, in order and apart.
+    pub places: Vec<Range<usize>>,
+}
+
+impl fmt::Debug for SearchHit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SearchHit(..)")
+    }
+}
 
 /// One message of a group's history.
 #[derive(Clone, PartialEq, Eq)]

@@ -16,6 +16,7 @@ pub mod clock;
 pub mod core;
 mod durable_file;
 pub mod engine;
+mod folding;
 pub mod history;
 pub mod keys;
 pub mod namespace;

@@ -37,14 +37,25 @@ fn main() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let mut report = Report::default();
     runtime.block_on(async {
-        sending::measure(&mut report).await;
-        catch_up::measure(&mut report).await;
-        log_size::measure(&mut report).await;
+        if is_wanted("send") {
+            sending::measure(&mut report).await;
+        }
+        if is_wanted("catch-up") {
+            catch_up::measure(&mut report).await;
+        }
+        if is_wanted("log") {
+            log_size::measure(&mut report).await;
+        }
     });
     report.print().unwrap();
     if report.has_missed() {
         std::process::exit(1);
     }
+}
+
+/// Whether a part is measured: all are, unless `ONLY` names some.
+fn is_wanted(part: &str) -> bool {
+    std::env::var("ONLY").map_or(true, |only| only.split(',').any(|name| name == part))
 }
 
 /// Says how far the run is.

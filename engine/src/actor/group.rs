@@ -221,6 +221,7 @@ impl Group {
 
     /// Builds the machine anew from the store; what is in memory only is taken over.
     pub(super) fn restore(&mut self, now_ms: u64) -> Result<(), StorageFault> {
+        self.store.finish_sends_left()?;
         let secrets = self
             .keys
             .identity(&self.identity)

@@ -14,7 +14,7 @@ use super::group::Group;
 use super::runs::Runs;
 use super::sessions::Sessions;
 use super::view::View;
-use super::{Actor, ClockJumps, words_of};
+use super::{Actor, ClockJumps, TIDY_AFTER, words_of};
 use crate::core::error::StorageFault;
 use crate::engine::{OpenError, OpenOptions};
 use crate::notices::Notices;
@@ -78,7 +78,7 @@ impl Actor {
             rest: None,
             jumps: ClockJumps::new(Instant::now(), now_ms),
             is_ahead: false,
-            tidy_at: None,
+            tidy_at: Instant::now().checked_add(TIDY_AFTER),
             words: VecDeque::new(),
             is_computing: false,
             compute: words_of,

@@ -363,6 +363,8 @@ fn still_actor(home: &Home) -> Actor {
     let (inputs, inputs_of) = mpsc::channel();
     let mut actor = Actor::build(options(home), Handle::current(), inputs, inputs_of).unwrap();
     actor.settle(Vec::new());
+    // These tests are not about what waits for a quiet moment.
+    actor.tidy_at = None;
     actor
 }
 
@@ -560,4 +562,101 @@ async fn a_closed_groups_thread_is_gone_with_all_it_kept() {
     assert!(keeps.await.unwrap());
     actor.close().await;
     assert!(is_gone.load(std::sync::atomic::Ordering::SeqCst));
+}
+
+/// An actor whose device is in a group of two.
+fn still_member(home: &Home) -> Actor {
+    let mut actor = still_actor(home);
+    let mut post = crate::core::rig::Post::group(2);
+    actor.group.device = post.rigs.remove(0).device;
+    actor
+        .group
+        .device
+        .drain(NOW_MS, &mut OsRng, &actor.group.store);
+    actor
+}
+
+fn sending_call(text: &'static [u8]) -> (Input, Receiver<Result<(), EngineError>>) {
+    let (answered, answer) = mpsc::channel();
+    let call = Input::Call(Box::new(move |device, now_ms, _| {
+        device.handle_send(text.to_vec(), now_ms).unwrap();
+        Box::new(move |committed| answered.send(committed).unwrap_or_default())
+    }));
+    (call, answer)
+}
+
+#[tokio::test]
+async fn a_send_is_told_with_its_position_and_pushed_in_the_same_turn() {
+    let home = Home::new();
+    let mut actor = still_member(&home);
+    let (told, tells) = mpsc::channel();
+    let listener = move |event| drop(told.send(event));
+    let _subscription = actor.shared.notices.listen(listener);
+    let (call, answer) = sending_call(b"one");
+    actor.turn(Some(call));
+    assert_eq!(answer.recv_timeout(SOON).unwrap(), Ok(()));
+    let is_told = |wanted: fn(&Event) -> bool| {
+        std::iter::from_fn(|| tells.recv_timeout(SOON).ok()).any(|event| wanted(&event))
+    };
+    assert!(is_told(|event| matches!(
+        event,
+        Event::MessageStored { position: 1 }
+    )));
+    assert!(is_told(|event| matches!(
+        event,
+        Event::MessageChanged { .. }
+    )));
+    let row = actor.group.store.messages_after(0, 9).unwrap().remove(0);
+    let delivery = &row.deliveries[0];
+    assert!(actor.group.device.is_sending(&row.id, &delivery.member));
+    assert_eq!(actor.group.store.outbox_copies(), Ok(1));
+}
+
+#[tokio::test]
+async fn what_was_answered_is_there_although_the_rest_could_not_be_written() {
+    let home = Home::new();
+    let mut actor = still_member(&home);
+    // The row of the short way can be written, the rows that follow from it can't.
+    actor.group.store.hide_tables(true);
+    let (call, answer) = sending_call(b"one");
+    actor.turn(Some(call));
+    assert_eq!(answer.recv_timeout(SOON).unwrap(), Ok(()));
+    assert!(actor.stale.is_some());
+    actor.group.store.hide_tables(false);
+    home.clock.advance(REST_MAX_MS);
+    actor.turn(None);
+    assert_eq!(actor.stale, None);
+    let rows = actor.group.store.messages_after(0, 9).unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(actor.group.store.outbox_copies(), Ok(1));
+}
+
+#[tokio::test]
+async fn a_quiet_group_indexes_its_texts_and_gives_the_log_back() {
+    let home = Home::new();
+    let mut actor = still_member(&home);
+    let (call, _answer) = sending_call(b"one");
+    actor.turn(Some(call));
+    assert!(actor.tidy_at.is_some());
+    for _ in 0..3 {
+        actor.tidy_at = Some(Instant::now());
+        actor.turn(None);
+    }
+    assert_eq!(actor.tidy_at, None);
+    assert_eq!(actor.group.store.index_step(), Ok(true));
+    let mut log = home.database().into_os_string();
+    log.push("-wal");
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
+    // So does one in which only something was read.
+    let (done, is_done) = mpsc::channel();
+    let query = move |store: &Store, _: &crate::core::device::Device| {
+        done.send(store.mark_read(1)).unwrap();
+        None
+    };
+    actor.turn(Some(Input::Query(Box::new(query))));
+    assert_eq!(is_done.recv_timeout(SOON).unwrap(), Ok(()));
+    assert!(actor.tidy_at.is_some());
+    actor.tidy_at = Some(Instant::now());
+    actor.turn(None);
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
 }

@@ -339,6 +339,14 @@ impl Device {
         self.step.take_run()
     }
 
+    /// Hands out what `send` was asked, if nothing else waits to be written: its caller needn't
+    /// wait for the sealing, which is half of the work. The drain that has to follow seals it.
+    pub fn drain_sends(&mut self) -> Option<Step> {
+        self.step
+            .holds_only_sends()
+            .then(|| std::mem::take(&mut self.step))
+    }
+
     /// Works through the waiting blobs as far as possible, seals what may be pushed, and
     /// hands out everything that follows from the inputs since the last drain.
     pub fn drain(

@@ -54,7 +54,7 @@ pub enum Event {
         /// The position of the row in the message history.
         position: u64,
     },
-    /// The delivery states of an own message changed.
+    /// The delivery states of an own message changed, or a message was deleted.
     MessageChanged {
         /// The message.
         id: MessageId,

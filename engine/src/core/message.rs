@@ -64,6 +64,27 @@ impl fmt::Debug for NewMessage {
     }
 }
 
+/// What of a message in the history has to be known to delete it or to send it once more.
+#[derive(Clone, PartialEq, Eq)]
+pub struct MessageHandle {
+    /// Its place in the history.
+    pub position: u64,
+    /// Its Message ID, and those under which it was sent once more.
+    pub ids: Vec<MessageId>,
+    /// Its body.
+    pub body: Vec<u8>,
+    /// The recipients at which it failed.
+    pub failed: Vec<MemberId>,
+    /// Whether a copy of it is on the relay or was.
+    pub has_left: bool,
+}
+
+impl fmt::Debug for MessageHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MessageHandle(..)")
+    }
+}
+
 /// How far an own message got on its way to one recipient. Says only what is known:
 /// nothing tells a sender that a message was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -53,6 +53,8 @@ struct Queued {
     kind: OutboxKind,
     first: Option<NoisePublic>,
     reported: BTreeSet<SendFailure>,
+    /// Whether the relay took a copy since this machine was built.
+    has_left: bool,
     /// Invariant: the number of lane entries with this sequence number; never 0.
     copies: usize,
 }
@@ -100,6 +102,7 @@ impl Outbox {
                 kind: message.kind,
                 first: message.first,
                 reported: message.reported.into_iter().collect(),
+                has_left: false,
                 copies: 0,
             };
             outbox.messages.insert(message.sequence, queued);
@@ -133,6 +136,7 @@ impl Outbox {
             kind: message.kind,
             first: message.first,
             reported: BTreeSet::new(),
+            has_left: false,
             copies: 0,
         };
         self.messages.insert(sequence, queued);
@@ -240,6 +244,9 @@ impl Outbox {
         match outcome {
             PushOutcome::Stored => {
                 self.reset_backoff(&recipient);
+                if let Some(queued) = self.messages.get_mut(&sequence) {
+                    queued.has_left = true;
+                }
                 let state = DeliveryState::OnRelay { at_ms: now_ms };
                 if is_waiting {
                     self.settle(&recipient, sequence, state, step);
@@ -372,6 +379,31 @@ impl Outbox {
                 .values()
                 .any(|push| push.sequence == *sequence),
         )
+    }
+
+    /// Takes back an app's message that was sent under these ids, unless a copy of it is in
+    /// flight or was taken by the relay.
+    pub(super) fn cancel(&mut self, ids: &[MessageId], step: &mut Step) {
+        let is_it = |message: &MessageId| ids.contains(message);
+        let queued = self.messages.iter().filter(|(_, queued)| is_it(&queued.id));
+        let queued: Vec<(u64, bool)> = queued
+            .map(|(sequence, queued)| (*sequence, queued.has_left))
+            .collect();
+        let is_flying = |flight: &InFlight| flight.message.as_ref().is_some_and(is_it);
+        if queued.iter().any(|(_, has_left)| *has_left) || self.in_flight.values().any(is_flying) {
+            return;
+        }
+        for (sequence, _) in queued {
+            let lanes = self.lanes.iter();
+            let holding = lanes.filter(|(_, lane)| lane.sync.contains(&sequence));
+            let recipients: Vec<NoisePublic> = holding.map(|(noise, _)| *noise).collect();
+            for recipient in recipients {
+                self.settle(&recipient, sequence, DeliveryState::Withdrawn, step);
+            }
+        }
+        for id in ids {
+            self.changed.remove(id);
+        }
     }
 
     /// Forgets everything without writing anything: the wipe of the store does that.

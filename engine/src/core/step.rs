@@ -62,6 +62,23 @@ impl Step {
         self.changes.iter().all(is_record) && !self.effects.iter().any(ends)
     }
 
+    /// Whether it is what `send` leaves and nothing else: rows of own messages and of their
+    /// copies, and the news of them.
+    pub(super) fn holds_only_sends(&self) -> bool {
+        let is_of_send = |change: &Change| match change {
+            Change::MessageStored(row) => row.own,
+            Change::OutboxMessageAdded(message, _) => {
+                matches!(message.kind, OutboxKind::Sync { .. })
+            }
+            Change::SequenceSaved(_) | Change::OutboxEntryAdded(_) => true,
+            _ => false,
+        };
+        let is_news = |effect: &Effect| matches!(effect, Effect::TellMessageStored(_));
+        !self.changes.is_empty()
+            && self.changes.iter().all(is_of_send)
+            && self.effects.iter().all(is_news)
+    }
+
     /// Takes the run of the handler out, if there is one to start.
     pub(super) fn take_run(&mut self) -> Option<(HandlerRun, Message)> {
         let is_run = |effect: &Effect| matches!(effect, Effect::StartHandler { .. });
@@ -132,6 +149,21 @@ pub enum Change {
     /// A row of the message history, with its deliveries. Ignored (row and deliveries) if a
     /// row with this Message ID, or with this author and app id, exists.
     MessageStored(NewMessage),
+    /// A row of the message history goes, with its deliveries.
+    MessageDeleted {
+        /// Its place in the history.
+        position: u64,
+    },
+    /// An own message is sent once more, under another Message ID, to recipients at which it
+    /// failed: there it waits again. What becomes of that id becomes of the row.
+    MessageResent {
+        /// Its place in the history.
+        position: u64,
+        /// The other id.
+        id: MessageId,
+        /// The recipients.
+        members: Vec<MemberId>,
+    },
     /// A delivery of an own message moved on.
     DeliveryChanged {
         /// The message.
@@ -196,6 +228,8 @@ impl Change {
             Self::MessageHandled { .. } => "MessageHandled",
             Self::HandledPurged { .. } => "HandledPurged",
             Self::MessageStored(..) => "MessageStored",
+            Self::MessageDeleted { .. } => "MessageDeleted",
+            Self::MessageResent { .. } => "MessageResent",
             Self::DeliveryChanged { .. } => "DeliveryChanged",
             Self::GroupNamed { .. } => "GroupNamed",
             Self::IssueAdded { .. } => "IssueAdded",

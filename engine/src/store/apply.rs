@@ -1,11 +1,11 @@
 //! Writes the changes of one step.
 
-use rusqlite::{Transaction, TransactionBehavior, params};
-use sealpost_protocol::key::NoisePublic;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use sealpost_protocol::key::{MemberId, NoisePublic};
 use sealpost_protocol::message_id::MessageId;
 
 use super::fault::fault;
-use super::{Store, integer, issues, membership};
+use super::{Store, integer, issues, membership, wipe};
 use crate::core::error::StorageFault;
 use crate::core::message::{DeliveryState, NewMessage};
 use crate::core::step::{Change, HeldBlob, JoinRecord, OutboxBody, OutboxKind, OutboxMessage};
@@ -34,15 +34,26 @@ impl Store {
         changes: &[Change],
         identity: Option<&IdentityId>,
     ) -> Result<Applied, StorageFault> {
-        let mut applied = Applied::default();
         if changes.is_empty() {
-            return Ok(applied);
+            return Ok(Applied::default());
         }
+        self.apply_after(changes, identity, |_| Ok(()))
+    }
+
+    /// Writes `changes` in one transaction, after what `first` does in it.
+    pub(super) fn apply_after(
+        &mut self,
+        changes: &[Change],
+        identity: Option<&IdentityId>,
+        first: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<Applied, StorageFault> {
+        let mut applied = Applied::default();
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
         let written = rows_written(&transaction).map_err(fault)?;
+        first(&transaction).map_err(fault)?;
         for change in changes {
             write(&transaction, change, identity, &mut applied).map_err(fault)?;
         }
@@ -50,11 +61,16 @@ impl Store {
         transaction.commit().map_err(fault)?;
         Ok(applied)
     }
+
+    /// Counts up with every row that is written.
+    pub(crate) fn rows_written(&self) -> i64 {
+        rows_written(&self.connection).unwrap_or_default()
+    }
 }
 
 /// How many rows the connection has written since it was opened.
-fn rows_written(transaction: &Transaction<'_>) -> rusqlite::Result<i64> {
-    transaction
+fn rows_written(connection: &Connection) -> rusqlite::Result<i64> {
+    connection
         .prepare_cached("SELECT total_changes()")?
         .query_row([], |row| row.get(0))
 }
@@ -119,6 +135,12 @@ fn write(
             &[&integer(*before_ms)],
         ),
         Change::MessageStored(message) => store_message(transaction, message, applied),
+        Change::MessageDeleted { position } => delete_message(transaction, *position),
+        Change::MessageResent {
+            position,
+            id,
+            members,
+        } => resend_message(transaction, *position, id, members),
         Change::DeliveryChanged {
             message,
             member,
@@ -135,7 +157,7 @@ fn write(
         }
         Change::Membership(change) => membership::write(transaction, change),
         Change::MembershipNoted(note) => membership::note(transaction, note),
-        Change::GroupWiped => wipe(transaction),
+        Change::GroupWiped => wipe::wipe(transaction),
         Change::IdentityReplaced(_) => match identity {
             Some(id) => run("UPDATE device SET identity = ?1", &[id.as_bytes()]),
             // Without its keys in the key store an identity must not come into use.
@@ -234,6 +256,42 @@ fn store_message(
     Ok(())
 }
 
+fn delete_message(transaction: &Transaction<'_>, position: u64) -> rusqlite::Result<()> {
+    for sql in [
+        "DELETE FROM search WHERE rowid = ?1",
+        "DELETE FROM message WHERE position = ?1",
+    ] {
+        transaction
+            .prepare_cached(sql)?
+            .execute([integer(position)])?;
+    }
+    Ok(())
+}
+
+fn resend_message(
+    transaction: &Transaction<'_>,
+    position: u64,
+    id: &MessageId,
+    members: &[MemberId],
+) -> rusqlite::Result<()> {
+    let position = integer(position);
+    transaction
+        .prepare_cached(
+            "INSERT INTO resend (id, position)
+             SELECT ?1, position FROM message WHERE position = ?2",
+        )?
+        .execute(params![id.as_bytes(), position])?;
+    let mut update = transaction.prepare_cached(
+        "UPDATE delivery SET state = ?3, failure = NULL, at_ms = NULL
+         WHERE position = ?1 AND member = ?2 AND state = 'failed'",
+    )?;
+    for member in members {
+        let waiting = DeliveryState::Waiting.code();
+        update.execute(params![position, member.as_str(), waiting])?;
+    }
+    Ok(())
+}
+
 fn change_delivery(
     transaction: &Transaction<'_>,
     message: &MessageId,
@@ -250,7 +308,9 @@ fn change_delivery(
     transaction
         .prepare_cached(
             "UPDATE delivery SET state = ?3, failure = ?4, at_ms = ?5
-             WHERE position = (SELECT position FROM message WHERE id = ?1) AND member = ?2",
+             WHERE member = ?2 AND position =
+                 coalesce((SELECT position FROM message WHERE id = ?1),
+                          (SELECT position FROM resend WHERE id = ?1))",
         )?
         .execute(params![
             message.as_bytes(),
@@ -274,25 +334,5 @@ fn add_held(transaction: &Transaction<'_>, held: &HeldBlob) -> rusqlite::Result<
             integer(held.order),
             integer(held.first_seen_ms)
         ])
-        .map(drop)
-}
-
-/// Ends the group on this device. What the person read and wrote stays (amendment 9).
-fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    transaction.execute_batch(
-        "DELETE FROM pending_join;
-         DELETE FROM buffered_manifest;
-         DELETE FROM outbox_entry;
-         DELETE FROM outbox_message;
-         DELETE FROM handled;
-         DELETE FROM held_blob;
-         UPDATE device SET last_sequence = 0, label_version = 0, label_is_mine = 0;",
-    )?;
-    membership::wipe(transaction)?;
-    transaction
-        .execute(
-            "UPDATE delivery SET state = ?1 WHERE state = 'waiting'",
-            [DeliveryState::Withdrawn.code()],
-        )
         .map(drop)
 }

@@ -8,10 +8,11 @@ use super::fault::fault;
 use super::{Store, integer, number};
 use crate::core::error::StorageFault;
 use crate::core::issue::SendFailure;
-use crate::core::message::DeliveryState;
-use crate::history::{Content, Delivery, PAGE_ROWS_MAX, StoredMessage};
+use crate::core::message::{DeliveryState, MessageHandle};
+use crate::history::{Content, DRAFT_BYTES_MAX, Delivery, PAGE_ROWS_MAX, StoredMessage};
 
-const COLUMNS: &str = "position, id, own, author, author_name, body, sent_at_ms, stored_at_ms";
+pub(super) const COLUMNS: &str =
+    "position, id, own, author, author_name, body, sent_at_ms, stored_at_ms";
 
 impl Store {
     /// Up to `limit` messages after `position`, oldest first.
@@ -39,11 +40,14 @@ impl Store {
         Ok(found)
     }
 
-    /// The message called `id`.
+    /// The message called `id`, under whichever of its ids.
     pub(crate) fn message(&self, id: &MessageId) -> Result<Option<StoredMessage>, StorageFault> {
         let position: Option<i64> = self
             .connection
-            .prepare_cached("SELECT position FROM message WHERE id = ?1")
+            .prepare_cached(
+                "SELECT position FROM message WHERE id = ?1
+                 UNION ALL SELECT position FROM resend WHERE id = ?1",
+            )
             .and_then(|mut statement| {
                 statement
                     .query_row(params![id.as_bytes()], |row| row.get(0))
@@ -57,6 +61,88 @@ impl Store {
         Ok(self.page(&sql, position, 1)?.pop())
     }
 
+    /// Up to `before` messages before `position` and up to `after` from there on, oldest first.
+    pub(crate) fn messages_around(
+        &self,
+        position: u64,
+        before: usize,
+        after: usize,
+    ) -> Result<Vec<StoredMessage>, StorageFault> {
+        let mut found = self.messages_before(Some(position), before)?;
+        found.extend(self.messages_after(position.saturating_sub(1), after)?);
+        Ok(found)
+    }
+
+    /// How many messages there are.
+    pub(crate) fn message_count(&self) -> Result<u64, StorageFault> {
+        let count: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM message", [], |row| row.get(0))
+            .map_err(fault)?;
+        number(count)
+    }
+
+    /// What of a message has to be known to delete it or to send it once more.
+    pub(crate) fn message_handle(
+        &self,
+        position: u64,
+    ) -> Result<Option<MessageHandle>, StorageFault> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT id, body FROM message WHERE position = ?1")
+            .and_then(|mut statement| {
+                let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                statement.query_row([integer(position)], read).optional()
+            })
+            .map_err(fault)?;
+        let Some((id, body)) = found else {
+            return Ok(None);
+        };
+        let mut ids = vec![MessageId::from_bytes(id)];
+        let mut again = self
+            .connection
+            .prepare_cached("SELECT id FROM resend WHERE position = ?1")
+            .map_err(fault)?;
+        let mut rows = again.query([integer(position)]).map_err(fault)?;
+        while let Some(row) = rows.next().map_err(fault)? {
+            ids.push(MessageId::from_bytes(row.get(0).map_err(fault)?));
+        }
+        let deliveries = self.deliveries(position)?;
+        let is_failed = |delivery: &&Delivery| matches!(delivery.state, DeliveryState::Failed(_));
+        let failed = deliveries.iter().filter(is_failed);
+        Ok(Some(MessageHandle {
+            position,
+            ids,
+            body,
+            failed: failed.map(|delivery| delivery.member.clone()).collect(),
+            has_left: deliveries
+                .iter()
+                .any(|delivery| matches!(delivery.state, DeliveryState::OnRelay { .. })),
+        }))
+    }
+
+    /// What was written and not sent; empty if nothing was.
+    pub(crate) fn draft(&self) -> Result<String, StorageFault> {
+        let found = self
+            .connection
+            .query_row("SELECT text FROM draft", [], |row| row.get(0))
+            .optional();
+        Ok(found.map_err(fault)?.unwrap_or_default())
+    }
+
+    /// Keeps what was written and not sent.
+    pub(crate) fn set_draft(&self, text: &str) -> Result<(), StorageFault> {
+        let end = text.floor_char_boundary(DRAFT_BYTES_MAX);
+        let text = text.get(..end).unwrap_or_default();
+        let done = if text.is_empty() {
+            self.connection.execute("DELETE FROM draft", [])
+        } else {
+            let sql = "INSERT OR REPLACE INTO draft (one, text) VALUES (1, ?1)";
+            self.connection.execute(sql, [text])
+        };
+        done.map(drop).map_err(fault)
+    }
+
     /// Everything up to `position` was read.
     pub(crate) fn mark_read(&self, position: u64) -> Result<(), StorageFault> {
         self.connection
@@ -67,6 +153,15 @@ impl Store {
             )
             .map(drop)
             .map_err(fault)
+    }
+
+    /// The position up to which everything was read.
+    pub(crate) fn read_position(&self) -> Result<u64, StorageFault> {
+        let position: i64 = self
+            .connection
+            .query_row("SELECT read_position FROM device", [], |row| row.get(0))
+            .map_err(fault)?;
+        number(position)
     }
 
     /// How many messages of others were not read.
@@ -112,12 +207,15 @@ impl Store {
         Ok(found)
     }
 
-    fn deliveries(&self, position: u64) -> Result<Vec<Delivery>, StorageFault> {
+    pub(super) fn deliveries(&self, position: u64) -> Result<Vec<Delivery>, StorageFault> {
         let mut statement = self
             .connection
             .prepare_cached(
-                "SELECT member, name, state, failure, at_ms FROM delivery
-                 WHERE position = ?1 ORDER BY place",
+                "SELECT member, name,
+                     iif(state = 'waiting' AND position <= (SELECT withdrawn_to FROM device),
+                         'withdrawn', state),
+                     failure, at_ms
+                 FROM delivery WHERE position = ?1 ORDER BY place",
             )
             .map_err(fault)?;
         let mut rows = statement.query([integer(position)]).map_err(fault)?;
@@ -129,7 +227,7 @@ impl Store {
     }
 }
 
-fn read_message(row: &Row<'_>) -> Result<StoredMessage, StorageFault> {
+pub(super) fn read_message(row: &Row<'_>) -> Result<StoredMessage, StorageFault> {
     let body: Vec<u8> = row.get(5).map_err(fault)?;
     Ok(StoredMessage {
         position: number(row.get(0).map_err(fault)?)?,

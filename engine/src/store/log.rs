@@ -2,11 +2,18 @@
 //!
 //! Nothing can keep it from being moved into the file: the store is held under an exclusive
 //! lock, so no other program reads it, and its own reads end before the next write. It
-//! therefore never grows far beyond one checkpoint interval and the largest transaction.
+//! therefore never grows far beyond one checkpoint interval and the largest transaction; what
+//! could make a huge one is done in steps (`wipe.rs`, `search.rs`).
 
 use super::{Store, fault};
+use crate::core::error::StorageFault;
 
 impl Store {
+    /// Does the next part of what waits for a quiet moment. Returns whether that was all.
+    pub(crate) fn tidy_step(&self) -> Result<bool, StorageFault> {
+        Ok(self.clear_step()? && self.index_step()?)
+    }
+
     /// Moves the log into the file and leaves it empty. If that fails, it stays as it is.
     pub(crate) fn truncate_log(&self) {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";

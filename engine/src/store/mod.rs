@@ -28,8 +28,11 @@ mod restore;
 mod runs;
 pub(crate) mod salvage;
 mod schema;
+mod search;
+mod sent;
 #[cfg(test)]
 mod tests;
+mod wipe;
 
 use std::fs;
 use std::path::Path;
@@ -45,6 +48,7 @@ use zeroize::Zeroizing;
 pub(crate) use self::apply::Applied;
 use self::fault::fault;
 pub(crate) use self::fault::{OpenFault, io_fault};
+pub(crate) use self::search::Query;
 use crate::core::error::StorageFault;
 use crate::core::message::AppMessageId;
 use crate::core::step::{Lookup, LookupError, StoredContent};
@@ -89,6 +93,7 @@ impl Store {
         configure(&connection).map_err(fault)?;
         let mut store = Self { connection };
         schema::migrate(&mut store.connection, found, first)?;
+        store.finish_sends_left()?;
         Ok(store)
     }
 
@@ -140,6 +145,8 @@ impl Store {
 
     /// Plays a full disk: the file may not grow. `false` ends it.
     pub(crate) fn fill_disk(&self, is_full: bool) {
+        // Pages that are free already could still be used.
+        self.connection.execute_batch("VACUUM").unwrap();
         let pages: i64 = self
             .connection
             .pragma_query_value(None, "page_count", |row| row.get(0))

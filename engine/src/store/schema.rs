@@ -11,10 +11,11 @@ use crate::core::error::StorageFault;
 use crate::core::status::Phase;
 use crate::keys::IdentityId;
 
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
+    include_str!("schema_4.sql"),
 ];
 
 /// The Store Version that this program writes.

@@ -26,22 +26,22 @@ use crate::core::step::{
 const KEY: [u8; 32] = [7; 32];
 const FIRST: IdentityId = IdentityId::from_bytes([1; 16]);
 
-struct Home {
+pub(super) struct Home {
     directory: tempfile::TempDir,
 }
 
 impl Home {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             directory: tempfile::tempdir().unwrap(),
         }
     }
 
-    fn path(&self) -> PathBuf {
+    pub(super) fn path(&self) -> PathBuf {
         self.directory.path().join("trueseal_a.db")
     }
 
-    fn open(&self) -> Store {
+    pub(super) fn open(&self) -> Store {
         Store::open(&self.path(), &KEY, &FIRST).unwrap()
     }
 
@@ -65,7 +65,7 @@ fn secrets(seed: u64) -> DeviceSecrets {
     DeviceSecrets::generate(&mut ChaCha20Rng::seed_from_u64(seed))
 }
 
-fn keys(seed: u64) -> DeviceKeys {
+pub(super) fn keys(seed: u64) -> DeviceKeys {
     secrets(seed).keys()
 }
 
@@ -84,13 +84,13 @@ fn member(seed: u64) -> Member {
     }
 }
 
-fn snapshot(store: &Store) -> Snapshot {
+pub(super) fn snapshot(store: &Store) -> Snapshot {
     let secrets = secrets(1);
     let name = DeviceName::derived(&secrets.keys().signing);
     store.snapshot(secrets, name).unwrap()
 }
 
-fn message(number: u8, own: bool, recipients: &[u64]) -> NewMessage {
+pub(super) fn message(number: u8, own: bool, recipients: &[u64]) -> NewMessage {
     let author = member(if own { 1 } else { 2 });
     NewMessage {
         id: MessageId::from_bytes([number; 32]),

@@ -10,8 +10,9 @@ use sealpost_protocol::message_id::MessageId;
 
 use super::Device;
 use crate::core::error::EngineError;
+use crate::core::event::Event;
 use crate::core::issue::SendFailure;
-use crate::core::message::NewMessage;
+use crate::core::message::{MessageHandle, NewMessage};
 use crate::core::outbox::{Ready, is_expired};
 use crate::core::status::Phase;
 use crate::core::step::{Change, Effect, Lookup, OutboxKind, OutboxMessage, Push, PushId};
@@ -58,6 +59,57 @@ impl Device {
             &keys,
         );
         Ok(id)
+    }
+
+    /// Sends a message of the history once more, to those recipients at which it failed. It
+    /// keeps the id in its body, so that nobody is shown it twice (amendment 15).
+    ///
+    /// # Errors
+    ///
+    /// `notMember`; `memberNotFound` where it failed at none of the present members; `storage`
+    /// when the sequence numbers are used up.
+    pub fn handle_retry(
+        &mut self,
+        message: MessageHandle,
+        now_ms: u64,
+    ) -> Result<MessageId, EngineError> {
+        if self.phase != Phase::Member {
+            return Err(EngineError::NotMember {
+                status: self.status(),
+            });
+        }
+        let mut recipients = self.members();
+        recipients.retain(|member| message.failed.contains(&member.id));
+        if recipients.is_empty() {
+            return Err(EngineError::MemberNotFound);
+        }
+        let sequence = self.next_sequence(now_ms)?;
+        let id = self.take_sequence(sequence);
+        let keys: Vec<DeviceKeys> = recipients.iter().map(|member| member.keys).collect();
+        self.step.changes.push(Change::MessageResent {
+            position: message.position,
+            id,
+            members: recipients.into_iter().map(|member| member.id).collect(),
+        });
+        let kind = OutboxKind::Sync { sent_at_ms: now_ms };
+        self.queue(sequence, kind, None, message.body, &keys);
+        for id in message.ids {
+            self.tell(Event::MessageChanged { id });
+        }
+        Ok(id)
+    }
+
+    /// Deletes a message of the history. Copies that wait are taken back only if none has left:
+    /// otherwise some members would get it and others not, and nobody could say who.
+    pub fn handle_delete_message(&mut self, message: MessageHandle) {
+        let position = message.position;
+        self.step.changes.push(Change::MessageDeleted { position });
+        if !message.has_left {
+            self.outbox.cancel(&message.ids, &mut self.step);
+        }
+        for id in message.ids {
+            self.tell(Event::MessageChanged { id });
+        }
     }
 
     /// Writes a row of the history, or takes the group's name from a body that holds one.

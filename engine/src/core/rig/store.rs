@@ -171,6 +171,14 @@ impl Store {
                     .retain(|_, keep_until_ms| *keep_until_ms >= before_ms);
             }
             Change::MessageStored(row) => self.store(row),
+            Change::MessageDeleted { position } => {
+                let place = usize::try_from(position).unwrap();
+                self.rows.remove(place - 1);
+            }
+            Change::MessageResent { id, members, .. } => {
+                let waiting = |member| ((id, member), DeliveryState::Waiting);
+                self.deliveries.extend(members.into_iter().map(waiting));
+            }
             Change::DeliveryChanged {
                 message,
                 member,

@@ -1,14 +1,15 @@
 use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::frame::Refusal;
+use sealpost_protocol::key::MemberId;
 use sealpost_protocol::limit::{BODY_BYTES_MAX, OUTBOX_LIFE_MS, SEQUENCE_MAX};
 
 use crate::core::device::{Device, Settings};
 use crate::core::error::{EngineError, StorageFault};
 use crate::core::issue::{DeliveryIssue, SendFailure};
-use crate::core::message::DeliveryState;
+use crate::core::message::{DeliveryState, MessageHandle};
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes};
 use crate::core::status::{Connection, Status};
-use crate::core::step::{Change, PushOutcome};
+use crate::core::step::{Change, PushId, PushOutcome};
 
 #[test]
 fn a_message_is_queued_before_it_is_pushed() {
@@ -360,4 +361,149 @@ fn without_other_members_a_message_is_kept_and_nothing_is_queued() {
     assert!(pushes(&rig.drain()).is_empty());
     assert_eq!(rig.bodies(), vec![b"note to self".to_vec()]);
     assert!(rig.store.bodies.is_empty());
+}
+
+/// What the store would say of the only message of a history.
+fn handle(rig: &Rig, failed: Vec<MemberId>, has_left: bool) -> MessageHandle {
+    let row = rig.store.rows.first().expect("a message");
+    MessageHandle {
+        position: 1,
+        ids: vec![row.id],
+        body: row.body.clone(),
+        failed,
+        has_left,
+    }
+}
+
+#[test]
+fn a_message_is_sent_once_more_to_those_at_which_it_failed_and_shown_once() {
+    let mut post = Post::group(3);
+    let [reached, failed] = [1, 2].map(|place| post.rigs[place].device.me());
+    let rig = &mut post.rigs[0];
+    let text = AppMessage::new(AppMessageKind::Text("hi".into()), &mut rig.rng).encode();
+    let first = rig
+        .device
+        .handle_send(text.clone(), rig.now_ms)
+        .expect("a member");
+    for push in pushes(&rig.drain()) {
+        let outcome = if push.recipient == failed.keys.noise {
+            PushOutcome::Refused(Refusal::Malformed)
+        } else {
+            PushOutcome::Stored
+        };
+        rig.device
+            .handle_push_outcome(push.id, outcome, rig.now_ms, &mut rig.rng);
+    }
+    rig.drain();
+    let nobody = handle(rig, Vec::new(), true);
+    assert_eq!(
+        rig.device.handle_retry(nobody, rig.now_ms),
+        Err(EngineError::MemberNotFound)
+    );
+    let gone = handle(rig, vec![Rig::new(99, "gone").device.me().id], true);
+    assert_eq!(
+        rig.device.handle_retry(gone, rig.now_ms),
+        Err(EngineError::MemberNotFound)
+    );
+    let once_more = handle(rig, vec![failed.id.clone()], true);
+    let again = rig
+        .device
+        .handle_retry(once_more, rig.now_ms)
+        .expect("a member");
+    assert_ne!(first, again);
+    let effects = rig.drain();
+    assert_eq!(
+        rig.store.deliveries[&(again, failed.id.clone())],
+        DeliveryState::Waiting
+    );
+    assert!(!rig.store.deliveries.contains_key(&(again, reached.id)));
+    let copies = pushes(&effects);
+    assert_eq!(copies.len(), 1);
+    assert_eq!(copies[0].recipient, failed.keys.noise);
+    let (id, envelope) = (copies[0].id, copies[0].envelope.clone());
+    // Twice, should the first one have arrived after all.
+    for _ in 0..2 {
+        post.rigs[2].receive(&envelope);
+    }
+    assert_eq!(post.rigs[2].bodies(), vec![text.clone()]);
+    let rig = &mut post.rigs[0];
+    rig.device
+        .handle_push_outcome(id, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
+    rig.drain();
+    let state = rig.store.deliveries[&(again, failed.id)];
+    assert_eq!(state, DeliveryState::OnRelay { at_ms: rig.now_ms });
+    assert_eq!(rig.bodies(), [text]);
+}
+
+#[test]
+fn deleting_takes_a_message_back_only_while_no_copy_has_left() {
+    // Whether the store knows of a copy that left, and how many copies are pushed.
+    for (has_left, pushed, is_taken_back) in [
+        (false, 0, true),
+        (true, 0, false),
+        (false, 1, false),
+        (false, 2, false),
+    ] {
+        let mut post = Post::group(3);
+        let rig = &mut post.rigs[0];
+        rig.device.handle_push_outcome(
+            PushId::UNTRACKED,
+            PushOutcome::Unanswered,
+            rig.now_ms,
+            &mut rig.rng,
+        );
+        rig.device
+            .handle_send(b"hello".to_vec(), rig.now_ms)
+            .expect("a member");
+        let effects = rig.drain();
+        let copies: Vec<_> = pushes(&effects).iter().map(|push| push.id).collect();
+        assert_eq!(copies.len(), 2);
+        for (place, push) in copies.into_iter().enumerate() {
+            // One is on the relay, a second one in flight: both have left.
+            let outcome = match place {
+                0 if pushed > 0 => PushOutcome::Stored,
+                1 if pushed > 1 => continue,
+                _ => PushOutcome::Unanswered,
+            };
+            rig.device
+                .handle_push_outcome(push, outcome, rig.now_ms, &mut rig.rng);
+        }
+        rig.drain();
+        let waiting = rig.store.entries.len();
+        assert!(waiting > 0);
+        let message = handle(rig, Vec::new(), has_left);
+        rig.device.handle_delete_message(message);
+        rig.drain();
+        assert!(rig.store.rows.is_empty());
+        let left = if is_taken_back { 0 } else { waiting };
+        assert_eq!(rig.store.entries.len(), left, "{has_left} {pushed}");
+        // A restart agrees.
+        let sent = pushes(&rig.restart()).len();
+        assert_eq!(sent, left);
+    }
+}
+
+#[test]
+fn what_is_sent_is_handed_out_before_it_is_sealed_and_sealed_right_after() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    assert!(rig.device.drain_sends().is_none(), "nothing was sent");
+    rig.device
+        .handle_send(b"one".to_vec(), rig.now_ms)
+        .expect("a member");
+    rig.device
+        .handle_send(b"two".to_vec(), rig.now_ms)
+        .expect("a member");
+    let step = rig.device.drain_sends().expect("two sends");
+    assert!(pushes(&step.effects).is_empty());
+    rig.store.commit(step.changes);
+    assert!(rig.device.drain_sends().is_none());
+    let effects = rig.drain();
+    assert_eq!(pushes(&effects).len(), 1, "the second waits for the first");
+    // With anything else in it the step stays whole.
+    rig.device
+        .handle_send(b"three".to_vec(), rig.now_ms)
+        .expect("a member");
+    rig.device.handle_bad_frame(rig.now_ms);
+    assert!(rig.device.drain_sends().is_none());
 }

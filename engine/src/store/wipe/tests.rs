@@ -1,0 +1,111 @@
+use std::fs;
+
+use super::*;
+use crate::core::step::{Change, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage};
+use crate::store::tests::{Home, keys, message, snapshot};
+
+const ROWS: u64 = 6_000;
+const BODY_BYTES: usize = 3_000;
+
+/// The outbox alone is larger than this several times over.
+const LOG_BYTES_MAX: u64 = 6 * 1_024 * 1_024;
+
+fn log_bytes(home: &Home) -> u64 {
+    let mut path = home.path().into_os_string();
+    path.push("-wal");
+    fs::metadata(path).unwrap().len()
+}
+
+/// One message for each row, with one copy.
+fn queued(sequence: u64) -> [Change; 3] {
+    let mut row = message(0, true, &[3]);
+    let mut id = [0; 32];
+    id[..8].copy_from_slice(&sequence.to_le_bytes());
+    row.id = sealpost_protocol::message_id::MessageId::from_bytes(id);
+    row.app_id = None;
+    let added = OutboxMessage {
+        sequence,
+        kind: OutboxKind::Sync { sent_at_ms: 1 },
+        first: None,
+        reported: Vec::new(),
+    };
+    let recipient = keys(3);
+    [
+        Change::MessageStored(row),
+        Change::OutboxMessageAdded(added, OutboxBody(vec![7; BODY_BYTES])),
+        Change::OutboxEntryAdded(OutboxEntry {
+            sequence,
+            recipient,
+        }),
+    ]
+}
+
+fn fill(store: &mut Store) {
+    for first in (1..=ROWS).step_by(500) {
+        let changes: Vec<Change> = (first..first + 500).flat_map(queued).collect();
+        store.apply(&changes, None).unwrap();
+    }
+}
+
+fn tables(store: &Store) -> i64 {
+    store
+        .connection
+        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+        .unwrap()
+}
+
+fn states(store: &Store) -> Vec<DeliveryState> {
+    let mut found = Vec::new();
+    while let page = store.messages_after(found.len() as u64, 1_000).unwrap()
+        && !page.is_empty()
+    {
+        found.extend(page.into_iter().map(|row| row.deliveries[0].state));
+    }
+    found
+}
+
+#[test]
+fn a_full_outbox_goes_in_steps_that_a_stop_only_delays_and_the_log_stays_small() {
+    let home = Home::new();
+    let mut store = home.open();
+    fill(&mut store);
+    store.truncate_log();
+    let before = tables(&store);
+    store.apply(&[Change::GroupWiped], None).unwrap();
+    let mut largest = log_bytes(&home);
+    // Over at once, as far as anybody can see.
+    assert!(snapshot(&store).outbox_messages.is_empty());
+    assert_eq!(store.outbox_copies().unwrap(), 0);
+    let withdrawn = vec![DeliveryState::Withdrawn; usize::try_from(ROWS).unwrap()];
+    assert_eq!(states(&store), withdrawn);
+    // The next group begins before the last one is cleared away.
+    let next = ROWS / 2;
+    let mut changes = queued(next);
+    if let Change::MessageStored(row) = &mut changes[0] {
+        row.id = sealpost_protocol::message_id::MessageId::from_bytes([255; 32]);
+    }
+    store.apply(&changes, None).unwrap();
+    let mut steps = 0;
+    while !store.clear_step().unwrap() {
+        largest = largest.max(log_bytes(&home));
+        steps += 1;
+        if steps % 10 == 0 {
+            drop(store);
+            store = home.open();
+        }
+    }
+    assert!(steps > 30, "{steps}");
+    assert!(largest <= LOG_BYTES_MAX, "{largest}");
+    assert_eq!(tables(&store), before);
+    let rows = states(&store);
+    assert_eq!(rows[..withdrawn.len()], withdrawn);
+    assert_eq!(rows[withdrawn.len()..], [DeliveryState::Waiting]);
+    let left = snapshot(&store);
+    assert_eq!(left.outbox_entries.len(), 1);
+    assert_eq!(left.outbox_messages[0].sequence, next);
+    // A second end of a group meets nothing of the first.
+    store.apply(&[Change::GroupWiped], None).unwrap();
+    while !store.clear_step().unwrap() {}
+    assert_eq!(tables(&store), before);
+    assert!(store.clear_step().unwrap());
+}
