@@ -75,6 +75,7 @@ commands! {
         choose_passphrase(Passphrase) -> (),
         copy_text(CopyText) -> (),
         delete_group_history(InGroup) -> (),
+        delete_message(MessageIn) -> (),
         delivery_issues(ReadIssues) -> IssuePage,
         destroy_group(InGroup) -> (),
         dismiss_issue(IssueIn) -> (),
@@ -93,7 +94,10 @@ commands! {
         remove_member(MemberIn) -> (),
         remove_passphrase(Passphrase) -> (),
         rename_group(RenameGroup) -> (),
+        retry_message(RetryMessage) -> (),
+        save_draft(SaveDraft) -> (),
         save_qr_image(InGroup) -> SavedFile,
+        search(Search) -> SearchPage,
         send_message(SendMessage) -> SentMessage,
         set_group_relay(SetGroupRelay) -> (),
         set_relay_ports(SetRelayPorts) -> (),
@@ -107,11 +111,7 @@ commands! {
     }
     pending: {
         backup(Passphrase) -> SavedFile,
-        delete_message(MessageIn) -> (),
         restore(Passphrase) -> (),
-        retry_message(RetryMessage) -> (),
-        save_draft(SaveDraft) -> (),
-        search(Search) -> SearchPage,
     }
     at_once: {
         arrived(Arrived) -> (),

@@ -30,6 +30,7 @@ mod passphrase;
 mod preferences;
 mod relay;
 mod relay_test;
+mod search;
 mod snapshot;
 mod start;
 mod support;

@@ -231,7 +231,13 @@ fn set_check(item: &CheckMenuItem<Wry>, text: String, checked: bool, enabled: bo
 fn issues_text(catalogue: &Catalogue, issues: u64) -> String {
     let mut arguments = FluentArgs::new();
     arguments.set("count", issues);
-    catalogue.text_with(TrayChoice::Issues.key(), &arguments)
+    plain(&catalogue.text_with(TrayChoice::Issues.key(), &arguments))
+}
+
+/// A text without the marks that hold a number apart from its surroundings: a menu may draw
+/// them, and a number turns nothing around.
+fn plain(text: &str) -> String {
+    text.replace(['\u{2068}', '\u{2069}'], "")
 }
 
 fn status_text(catalogue: &Catalogue, status: TrayStatus) -> String {
@@ -247,7 +253,7 @@ fn status_text(catalogue: &Catalogue, status: TrayStatus) -> String {
             "tray-status-partly"
         }
     };
-    catalogue.text_with(key, &arguments)
+    plain(&catalogue.text_with(key, &arguments))
 }
 
 /// The name on the session bus of what shows tray icons.
@@ -322,7 +328,7 @@ mod tests {
             for choice in TrayChoice::ALL {
                 assert_ne!(catalogue.text(choice.key()), choice.key());
             }
-            assert!(issues_text(&catalogue, 7).contains('7'));
+            assert!(issues_text(&catalogue, 7).contains("(7)"));
             for state in states {
                 let text = status_text(&catalogue, state);
                 assert!(!text.starts_with("tray-"), "{text}");

@@ -48,6 +48,8 @@ pub(super) struct Group {
     pub(super) drawn_code: Option<DrawnCode>,
     /// The device that last asked with a code that is used up.
     pub(super) stale_request: Option<StaleRequestView>,
+    /// What was typed and not sent.
+    pub(super) draft: String,
     /// How many delivery issues there are.
     pub(super) issue_count: u64,
     /// What the members panel says of each member beside its name.
@@ -73,6 +75,7 @@ impl Group {
             status_reason,
             drawn_code: None,
             stale_request: None,
+            draft: String::new(),
             issue_count: 0,
             members: BTreeMap::new(),
             members_known: false,

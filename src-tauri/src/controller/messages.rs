@@ -2,16 +2,20 @@
 //!
 //! Owns the translation of the history's rows. The order is the engine's: that of arrival.
 
+use sealpost_engine::core::error::EngineError;
 use sealpost_engine::core::issue::SendFailure;
 use sealpost_engine::core::message::DeliveryState as EngineState;
+use sealpost_engine::engine::Engine;
 use sealpost_engine::history::{Delivery, PAGE_ROWS_MAX, StoredMessage};
 use sealpost_protocol::limit;
+use sealpost_protocol::message_id::MessageId;
 
 use super::Controller;
 use crate::app_error::{AppError, AppErrorCode};
 use crate::view::{
     DeliveryState, DeliveryView, FailureReason, MarkRead, MessageIn, MessagePage, MessageText,
-    MessageView, ReadMessages, RecipientView, SendMessage, SentMessage,
+    MessageView, MessagesChanged, ReadMessages, RecipientView, RetryMessage, SaveDraft,
+    SendMessage, SentMessage,
 };
 
 impl Controller {
@@ -74,6 +78,66 @@ impl Controller {
         let text = found.and_then(|row| row.content.text());
         let text = text.ok_or(AppErrorCode::MessageUnknown)?.to_owned();
         Ok(MessageText { text })
+    }
+
+    /// Sends a message once more to those at whom it failed.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `not-member`, `storage`; `message-unknown` when it is gone or failed
+    /// at nobody.
+    pub async fn retry_message(&self, args: RetryMessage) -> Result<(), AppError> {
+        self.note_use();
+        let id = MessageId::parse(&args.id).ok_or(AppErrorCode::MessageUnknown)?;
+        let retried = self.engine(&args.group)?.retry(id).await;
+        retried.map_err(|error| match error {
+            EngineError::MemberNotFound => AppErrorCode::MessageUnknown.into(),
+            other => AppError::from(other),
+        })?;
+        self.changed();
+        Ok(())
+    }
+
+    /// Deletes a message on this device.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn delete_message(&self, args: MessageIn) -> Result<(), AppError> {
+        self.note_use();
+        let engine = self.engine(&args.group)?;
+        engine.delete_message(args.position).await?;
+        self.forget_subject(&args.group);
+        self.window().emit_messages(&MessagesChanged {
+            group: args.group,
+            from: args.position,
+        });
+        self.changed();
+        Ok(())
+    }
+
+    /// Keeps what was typed and not sent.
+    ///
+    /// # Errors
+    ///
+    /// `group-unknown`, `storage`.
+    pub async fn save_draft(&self, args: SaveDraft) -> Result<(), AppError> {
+        self.note_use();
+        let engine = self.engine(&args.group)?;
+        engine.set_draft(args.text).await?;
+        self.take_draft(&args.group, &engine).await;
+        Ok(())
+    }
+
+    /// Takes over the draft as the engine keeps it, which may be shorter than it was typed.
+    pub(super) async fn take_draft(&self, group: &str, engine: &Engine) {
+        let Ok(draft) = engine.draft().await else {
+            return;
+        };
+        if let Some(group) = self.state().groups.get_mut(group) {
+            group.draft = draft;
+        }
+        self.changed();
     }
 
     /// Keeps that everything up to a position was seen.

@@ -30,6 +30,7 @@ use crate::window::{TrayStatus, TrayView};
 /// What of a group has to be asked from its store.
 struct Counted {
     unread: u64,
+    read_position: u64,
     last_position: u64,
 }
 
@@ -133,6 +134,7 @@ async fn count(engine: &Engine) -> Counted {
     let newest = engine.messages_before(None, 1).await.unwrap_or_default();
     Counted {
         unread: engine.unread().await.unwrap_or_default(),
+        read_position: engine.read_position().await.unwrap_or_default(),
         last_position: newest.last().map_or(0, |message| message.position),
     }
 }
@@ -189,9 +191,9 @@ fn group_view(
         max_body_bytes: u32::try_from(engine.max_payload_bytes()).unwrap_or(u32::MAX),
         unread: counted.unread,
         last_position: counted.last_position,
-        read_position: 0,
+        read_position: counted.read_position,
         issue_count: group.issue_count,
-        draft: String::new(),
+        draft: group.draft.clone(),
         clock_off_ms: None,
         pairing_closed: group.pairing_closed,
         stale_request: group.stale_request.clone(),

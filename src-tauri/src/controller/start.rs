@@ -112,6 +112,7 @@ impl Controller {
         self.state().groups.insert(name.clone(), group);
         self.listen(&name, &engine);
         self.count_issues(&name, &engine).await;
+        self.take_draft(&name, &engine).await;
         self.changed();
         Ok(engine)
     }

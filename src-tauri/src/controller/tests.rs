@@ -1,11 +1,15 @@
 //! The app without a window: real engines, real relays on free ports of the loopback
 //! address, keys in memory, and a screen that records what it was told.
 
+mod attention;
 mod keychain;
 mod lifecycle;
 mod log;
+mod membership;
 mod pairing;
+mod passphrase;
 mod relay;
+mod settings;
 
 use std::net::TcpListener;
 use std::path::Path;
