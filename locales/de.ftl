@@ -436,7 +436,7 @@ relay-port-receive = Port zum Empfangen
 relay-port-push = Port zum Senden
 relay-addresses = Zu erreichen unter
 relay-no-address = Dieser Computer ist gerade in keinem Netz.
-relay-first-expiry = Das Erste davon verfällt am
+relay-first-expiry = Zuerst verfällt
 relay-change = Relay wechseln
 relay-change-do = Dieses Relay benutzen
 relay-changed = Die Gruppe benutzt jetzt ein anderes Relay.
@@ -616,7 +616,7 @@ bundle-saved = Gespeichert
 
 ## Shortcuts
 
-shortcuts-title = Tasten
+shortcuts-title = Tastenkürzel
 shortcut-search = Nachrichten finden
 shortcut-group-before = Gruppe darüber
 shortcut-group-after = Gruppe darunter

@@ -425,7 +425,7 @@ relay-port-receive = Port for receiving
 relay-port-push = Port for sending
 relay-addresses = Reached at
 relay-no-address = This computer is in no network right now.
-relay-first-expiry = The first of it goes on
+relay-first-expiry = First expires
 relay-change = Change the relay
 relay-change-do = Use this relay
 relay-changed = The group uses another relay now.
@@ -605,7 +605,7 @@ bundle-saved = Saved
 
 ## Shortcuts
 
-shortcuts-title = Keys
+shortcuts-title = Keyboard shortcuts
 shortcut-search = Find messages
 shortcut-group-before = Group above
 shortcut-group-after = Group below

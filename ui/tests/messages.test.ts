@@ -2,6 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import type { SampleApp } from "../src/samples/channel";
 import { at, openGroup, play, settled, useWindows } from "./fixture";
 
 const open = useWindows();
@@ -72,7 +73,7 @@ describe("a list of 10,000 messages", () => {
     await settled(page);
     const held = await middle(page);
     await play(page, "receive", "many", "Fresh", 2_000);
-    await page.getByText("2,000 new messages").waitFor();
+    await at(page, "jump-to-end").getByText("2,000 new messages").waitFor();
     await settled(page);
     expect(Math.abs((await topOf(page, held.id)) - held.top)).toBeLessThan(3);
     await at(page, "jump-to-end").click();
@@ -109,7 +110,95 @@ describe("a list of 10,000 messages", () => {
   });
 });
 
+describe("a group of 50,000 messages", () => {
+  it("opens with as few rows as a small one, also far from its end, and jumps there and back", async () => {
+    const page = await open("?size=50000");
+    const small = await page.locator("*").count();
+    await openGroup(page, "many");
+    await page.locator('[data-position="50000"]').waitFor();
+    await settled(page);
+    expect(await at(page, "message").count()).toBeLessThan(ROWS_MAX);
+    expect(await page.locator("*").count()).toBeLessThan(small + ROWS_MAX * 15);
+    await scroll(page, -2_000_000);
+    await settled(page);
+    await at(page, "jump-to-end").click();
+    await page.locator('[data-position="50000"]').waitFor();
+    await settled(page);
+    expect(await distanceToEnd(page)).toBeLessThan(2);
+  });
+
+  it("is searched, and what stands around a hit long ago can be read in both directions", async () => {
+    const page = await open("?size=50000");
+    await page.evaluate(() => {
+      const { sampleApp } = globalThis as unknown as { sampleApp: SampleApp };
+      const row = sampleApp.rows("many")[12_344];
+      if (row !== undefined) row.text = "the only needle";
+    });
+    await at(page, "search").click();
+    await at(page, "search-field").fill("only needle");
+    await at(page, "search-hit").click();
+    await page.locator('.found[data-position="12345"]').waitFor();
+    await settled(page);
+    const box = await at(page, "messages").boundingBox();
+    const hit = await page.locator(".found").boundingBox();
+    expect(hit !== null && box !== null && hit.y >= box.y && hit.y < box.y + box.height).toBe(true);
+    for (const direction of [-1, 1]) {
+      for (let step = 0; step < 12; step += 1) {
+        await scroll(page, direction * 900);
+        await settled(page);
+        await settled(page);
+        const drawn = await at(page, "message").evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset["position"])));
+        expect(drawn).toEqual(drawn.map((_, index) => (drawn[0] ?? 0) + index));
+        expect(drawn.length).toBeLessThan(ROWS_MAX);
+      }
+    }
+    await at(page, "jump-to-end").click();
+    await page.locator('[data-position="50000"]').waitFor();
+  });
+});
+
+describe("the days", () => {
+  it("are told anew in another time zone and at midnight, in the same order", async () => {
+    const page = await open();
+    const devtools = await page.context().newCDPSession(page);
+    const seen = (): Promise<{ days: string[]; times: string[]; order: string[] }> => page.evaluate(() => {
+      const texts = (selector: string): string[] => [...document.querySelectorAll<HTMLElement>(selector)].map((one) => one.innerText);
+      return { days: texts('[data-testid="day"]'), times: texts("article time"), order: [...document.querySelectorAll<HTMLElement>("[data-position]")].map((one) => one.dataset["position"] ?? "") };
+    });
+    await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "Europe/Berlin" });
+    await page.waitForTimeout(1200);
+    const before = await seen();
+    await devtools.send("Emulation.setTimezoneOverride", { timezoneId: "Pacific/Kiritimati" });
+    await page.waitForFunction((time) => [...document.querySelectorAll<HTMLElement>("article time")].at(-1)?.innerText !== time, before.times.at(-1));
+    const after = await seen();
+    expect(after.order.at(-1)).toBe(before.order.at(-1));
+    expect(after.order).toEqual([...after.order].sort((one, other) => Number(one) - Number(other)));
+    expect(new Set(after.days).size).toBe(after.days.length);
+    expect(after.times).not.toEqual(before.times);
+  });
+});
+
+describe("a draft", () => {
+  it("is what the app has kept, and what is typed is kept by the app", async () => {
+    const page = await open();
+    await openGroup(page, "states");
+    expect(await at(page, "composer").inputValue()).toBe("A thought that was begun yesterday");
+    await at(page, "composer").fill("Another one");
+    await page.waitForFunction(() => (globalThis as unknown as { sampleApp: SampleApp }).sampleApp.group("states").draft === "Another one");
+  });
+});
+
 describe("what is new", () => {
+  it("is read only as far as it was seen, however much there is", async () => {
+    const page = await open();
+    await openGroup(page, "full");
+    await at(page, "new-messages").waitFor();
+    await settled(page);
+    const unread = await page.evaluate(() => (globalThis as unknown as { sampleApp: SampleApp }).sampleApp.group("full").unread);
+    expect(unread).toBeGreaterThan(1_150);
+    expect(unread).toBeLessThanOrEqual(1_204);
+  });
+
   it("begins under a line, near the top of the view, and is read by being seen", async () => {
     const page = await open();
     await openGroup(page, "family");
