@@ -18,7 +18,7 @@ use crate::durable_file;
 use crate::engine::{OpenError, OpenOptions};
 use crate::keys::{GroupKeys, IdentityId, KeyItemName, KeyStore, KeyStoreError};
 use crate::profile::{ProfileId, database_path};
-use crate::store::{Applied, OpenFault, Store, salvage};
+use crate::store::{Applied, FLOOR, OpenFault, Store, salvage};
 
 /// Everything of a group that its actor owns.
 pub(super) struct Group {
@@ -31,6 +31,8 @@ pub(super) struct Group {
     name: String,
     settings: Settings,
     repair: Repair,
+    /// The store was too old and started afresh, under another identity.
+    pub(super) is_reset: bool,
 }
 
 /// Whether the store is to be repaired while the group is open. Once is tried: what doesn't
@@ -67,6 +69,15 @@ impl Group {
     /// Opens the group, or makes it. Blocks: on the key store, the disk and the keychain's
     /// questions.
     pub(super) fn open(options: &OpenOptions, now_ms: u64) -> Result<Self, OpenError> {
+        Self::open_above(FLOOR, options, now_ms)
+    }
+
+    /// As [`Group::open`], where stores below version `floor` start afresh.
+    pub(super) fn open_above(
+        floor: u32,
+        options: &OpenOptions,
+        now_ms: u64,
+    ) -> Result<Self, OpenError> {
         durable_file::create_private_directory(&options.directory)
             .map_err(|error| crate::store::io_fault(&error))?;
         let path = database_path(&options.directory, &options.namespace);
@@ -76,34 +87,22 @@ impl Group {
             profile: options.profile_id,
         };
         let mut keys = find_keys(&home, &path)?;
-        let first = keys.first_identity().ok_or(KeyStoreError::Damaged)?.id;
         let name = options.device_name.clone();
         let settings = Settings {
             max_payload_bytes: options.max_payload_bytes,
         };
-        let build = |store: &Store| build_from(store, &keys, &name, settings, now_ms);
-        let open = || -> Result<_, OpenError> {
-            let store = Store::open(&path, keys.database_key(), &first).map_err(open_error)?;
-            let (identity, device) = build(&store)?;
-            Ok((store, identity, device))
+        let opening = Opening {
+            floor,
+            path: &path,
+            name: &name,
+            settings,
+            now_ms,
         };
-        let repair = || {
-            let is_whole = |store: &Store| build(store).is_ok();
-            salvage::repair(&path, keys.database_key(), &first, now_ms, is_whole)
-                .map_err(open_error)
+        let (opened, is_reset) = match opening.open_or_repair(&keys) {
+            Err(Unopened::Outdated) => (opening.reset(&home, &mut keys)?, true),
+            opened => (opened?, false),
         };
-        if salvage::is_wanted(&path) {
-            // Where it fails, opening says why.
-            let repaired = repair();
-            tracing::info!(is_repaired = repaired.is_ok(), "a repair was wanted");
-        }
-        let (mut store, identity, mut device) = match open() {
-            Err(OpenError::Storage(StorageFault::Damaged)) => {
-                repair()?;
-                open()?
-            }
-            opened => opened?,
-        };
+        let (mut store, identity, mut device) = opened;
         // A change of identity that was cut short after its commit: the old one goes now. If
         // it can't, it goes at another start; nothing uses it.
         let is_cut_short = keys.keep_only(&identity);
@@ -129,6 +128,7 @@ impl Group {
             name,
             settings,
             repair: Repair::NotTried,
+            is_reset,
         })
     }
 
@@ -158,7 +158,9 @@ impl Group {
             self.store =
                 Store::open(&self.path, key, &self.identity).map_err(|fault| match fault {
                     OpenFault::Storage(fault) => fault,
-                    OpenFault::TooNew { .. } => StorageFault::Unavailable,
+                    OpenFault::TooNew { .. } | OpenFault::Outdated { .. } => {
+                        StorageFault::Unavailable
+                    }
                 })?;
             self.repair = Repair::Tried;
         }
@@ -232,6 +234,98 @@ impl Group {
         self.device = device;
         Ok(())
     }
+}
+
+/// What of a group doesn't depend on its keys, while it is opened.
+struct Opening<'a> {
+    floor: u32,
+    path: &'a Path,
+    name: &'a str,
+    settings: Settings,
+    now_ms: u64,
+}
+
+/// The store, the identity that it names, and the machine that was built from it.
+type Opened = (Store, IdentityId, Device);
+
+/// Why a group isn't open.
+enum Unopened {
+    /// Its store is below the floor.
+    Outdated,
+    /// Anything else.
+    Failed(OpenError),
+}
+
+impl From<OpenError> for Unopened {
+    fn from(error: OpenError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<Unopened> for OpenError {
+    fn from(unopened: Unopened) -> Self {
+        match unopened {
+            // Only one that shows again after it was emptied.
+            Unopened::Outdated => StorageFault::Unavailable.into(),
+            Unopened::Failed(error) => error,
+        }
+    }
+}
+
+impl Opening<'_> {
+    fn open_or_repair(&self, keys: &GroupKeys) -> Result<Opened, Unopened> {
+        if salvage::is_wanted(self.path) {
+            // Where it fails, opening says why.
+            let repaired = self.repair(keys);
+            tracing::info!(is_repaired = repaired.is_ok(), "a repair was wanted");
+        }
+        match self.open(keys) {
+            Err(Unopened::Failed(OpenError::Storage(StorageFault::Damaged))) => {
+                self.repair(keys)?;
+                self.open(keys)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open(&self, keys: &GroupKeys) -> Result<Opened, Unopened> {
+        let first = first_of(keys)?;
+        let opened = Store::open_above(self.floor, self.path, keys.database_key(), &first);
+        let store = opened.map_err(|fault| match fault {
+            OpenFault::Outdated { .. } => Unopened::Outdated,
+            fault => open_error(fault).into(),
+        })?;
+        let (identity, device) = self.build(&store, keys)?;
+        Ok((store, identity, device))
+    }
+
+    fn build(&self, store: &Store, keys: &GroupKeys) -> Result<(IdentityId, Device), OpenError> {
+        build_from(store, keys, self.name, self.settings, self.now_ms)
+    }
+
+    fn repair(&self, keys: &GroupKeys) -> Result<(), OpenError> {
+        let is_whole = |store: &Store| self.build(store, keys).is_ok();
+        let (key, first) = (keys.database_key(), first_of(keys)?);
+        salvage::repair(self.path, key, &first, self.now_ms, is_whole).map_err(open_error)
+    }
+
+    /// Starts a store that is too old afresh, under another identity: key store, database,
+    /// key store, as for every change of identity.
+    fn reset(&self, home: &KeyHome, keys: &mut GroupKeys) -> Result<Opened, OpenError> {
+        let in_use = first_of(keys)?;
+        let fresh = keys.add_identity(&in_use, DeviceSecrets::generate(&mut OsRng), &mut OsRng);
+        keys.forget_last_run();
+        home.save(keys)?;
+        Store::reset(self.floor, self.path, keys.database_key(), &fresh).map_err(open_error)?;
+        keys.keep_only(&fresh);
+        home.save(keys)?;
+        Ok(self.open(keys)?)
+    }
+}
+
+fn first_of(keys: &GroupKeys) -> Result<IdentityId, OpenError> {
+    let first = keys.first_identity().ok_or(KeyStoreError::Damaged)?;
+    Ok(first.id)
 }
 
 /// The keys of the group. Fresh ones are made and saved only where there is no store: over
@@ -316,6 +410,7 @@ fn build(
 const fn open_error(fault: OpenFault) -> OpenError {
     match fault {
         OpenFault::Storage(fault) => OpenError::Storage(fault),
+        OpenFault::Outdated { .. } => OpenError::Storage(StorageFault::Unavailable),
         OpenFault::TooNew { found, known } => OpenError::StoreTooNew { found, known },
     }
 }

@@ -16,6 +16,8 @@ use super::sessions::Sessions;
 use super::view::View;
 use super::{Actor, ClockJumps, TIDY_AFTER, words_of};
 use crate::core::error::StorageFault;
+use crate::core::event::Event;
+use crate::core::status::{Status, StatusReason};
 use crate::engine::{OpenError, OpenOptions};
 use crate::notices::Notices;
 
@@ -57,11 +59,29 @@ impl Actor {
         inputs: Sender<Input>,
         inputs_of: Receiver<Input>,
     ) -> Result<Self, OpenError> {
-        let clock = Arc::clone(&options.clock);
-        let now_ms = clock.now_ms();
+        let now_ms = options.clock.now_ms();
         let group = Group::open(&options, now_ms)?;
+        Self::of(group, options, runtime, inputs, inputs_of)
+    }
+
+    /// The actor of a group that is open.
+    pub(super) fn of(
+        group: Group,
+        options: OpenOptions,
+        runtime: Handle,
+        inputs: Sender<Input>,
+        inputs_of: Receiver<Input>,
+    ) -> Result<Self, OpenError> {
+        let clock = options.clock;
         let relay = group.settle_relay(options.relay)?;
         let notices = Notices::start().map_err(|_| StorageFault::Unavailable)?;
+        let opened_ms = clock.now_ms();
+        if group.is_reset {
+            notices.tell(Event::StatusChanged {
+                status: Status::NotJoined,
+                reason: Some(StatusReason::StoreReset),
+            });
+        }
         let view = View::of(&group.device, relay.clone());
         let shared = Arc::new(Shared::new(inputs, notices, view));
         let sessions = Sessions::start(&runtime, &shared, 0);
@@ -76,7 +96,7 @@ impl Actor {
             runs: Runs::default(),
             generation: 0,
             rest: None,
-            jumps: ClockJumps::new(Instant::now(), now_ms),
+            jumps: ClockJumps::new(Instant::now(), opened_ms),
             is_ahead: false,
             tidy_at: Instant::now().checked_add(TIDY_AFTER),
             words: VecDeque::new(),

@@ -290,6 +290,11 @@ impl GroupKeys {
         self.last_run = Some(run);
     }
 
+    /// Forgets the last run: what the store knew of it is gone.
+    pub(crate) const fn forget_last_run(&mut self) {
+        self.last_run = None;
+    }
+
     /// The identities held, oldest first.
     #[must_use]
     pub fn identities(&self) -> &[Identity] {

@@ -11,6 +11,11 @@ use crate::core::error::StorageFault;
 pub(crate) enum OpenFault {
     /// It can't be used.
     Storage(StorageFault),
+    /// Its version is below the floor: it can't be migrated any more, only reset.
+    Outdated {
+        /// The version that was found.
+        found: u32,
+    },
     /// It was written by a newer version.
     TooNew {
         /// The version that was found.

@@ -24,6 +24,7 @@ mod history;
 mod issues;
 mod log;
 mod membership;
+mod reset;
 mod restore;
 mod runs;
 pub(crate) mod salvage;
@@ -48,6 +49,7 @@ use zeroize::Zeroizing;
 pub(crate) use self::apply::Applied;
 use self::fault::fault;
 pub(crate) use self::fault::{OpenFault, io_fault};
+pub(crate) use self::schema::FLOOR;
 pub(crate) use self::search::Query;
 use crate::core::error::StorageFault;
 use crate::core::message::AppMessageId;
@@ -82,9 +84,22 @@ impl Store {
 
     /// Opens the store at `path`, or makes it with `first` as the identity in use.
     pub(crate) fn open(path: &Path, key: &[u8; 32], first: &IdentityId) -> Result<Self, OpenFault> {
+        Self::open_above(FLOOR, path, key, first)
+    }
+
+    /// As [`Store::open`], with stores below version `floor` as [`OpenFault::Outdated`].
+    pub(crate) fn open_above(
+        floor: u32,
+        path: &Path,
+        key: &[u8; 32],
+        first: &IdentityId,
+    ) -> Result<Self, OpenFault> {
         make_file(path)?;
         let connection = connect(path, key)?;
         let found = schema::version(&connection)?;
+        if schema::plan(found, floor) == schema::Plan::Reset {
+            return Err(OpenFault::Outdated { found });
+        }
         set_config(
             &connection,
             DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
@@ -141,6 +156,23 @@ impl Store {
         };
         let sql = format!("ALTER TABLE {from} RENAME TO {to}");
         self.connection.execute_batch(&sql).unwrap();
+    }
+
+    /// The present version.
+    pub(crate) const VERSION: u32 = schema::VERSION;
+
+    /// Plays a store of another version, without looking at what is in it.
+    pub(crate) fn set_version(path: &Path, key: &[u8; 32], version: u32) {
+        let connection = connect(path, key).unwrap();
+        set_config(
+            &connection,
+            DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+            false,
+        )
+        .unwrap();
+        connection
+            .execute("UPDATE store_version SET version = ?1", [version])
+            .unwrap();
     }
 
     /// Plays a full disk: the file may not grow. `false` ends it.

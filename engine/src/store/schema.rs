@@ -1,10 +1,10 @@
 //! The versions of the store and the way from each to the next.
 //!
 //! Script *n* leads from version *n* to *n* + 1; version 0 is a file without tables. All
-//! scripts that are needed run in one transaction. A store below the floor could not be
-//! migrated and would be reset; the floor is the first version, so there is none yet.
+//! scripts that are needed run in one transaction. A store below the floor can't be migrated
+//! and is reset; the floor is the first version, so there is none yet.
 
-use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::fault::{OpenFault, fault};
 use crate::core::error::StorageFault;
@@ -22,6 +22,36 @@ const MIGRATIONS: [&str; 4] = [
 #[expect(clippy::cast_possible_truncation, reason = "one script per version")]
 pub(super) const VERSION: u32 = MIGRATIONS.len() as u32;
 
+/// The oldest version that is migrated. It moves only with a release that resets what is
+/// older, and says so.
+pub(crate) const FLOOR: u32 = 1;
+
+/// What is to become of a store that was opened under its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Plan {
+    /// There is nothing in it yet.
+    Make,
+    /// It is of the present version.
+    Keep,
+    /// It is brought to the present version.
+    Migrate,
+    /// It is emptied: what it holds can't be understood any more.
+    Reset,
+    /// It is left alone: a newer program wrote it.
+    Refuse,
+}
+
+/// The plan for a store of version `found` where `floor` is the oldest that is migrated.
+pub(super) const fn plan(found: u32, floor: u32) -> Plan {
+    match found {
+        0 => Plan::Make,
+        found if found > VERSION => Plan::Refuse,
+        found if found < floor => Plan::Reset,
+        VERSION => Plan::Keep,
+        _ => Plan::Migrate,
+    }
+}
+
 /// The version of the store, read under its key. The first read of the file: a wrong key
 /// and a store that is open elsewhere show here.
 pub(super) fn version(connection: &Connection) -> Result<u32, OpenFault> {
@@ -37,7 +67,7 @@ pub(super) fn version(connection: &Connection) -> Result<u32, OpenFault> {
         .map_err(|_| StorageFault::Damaged)?;
     match found {
         None | Some(0) => Err(StorageFault::Damaged.into()),
-        Some(found) if found > VERSION => Err(OpenFault::TooNew {
+        Some(found) if plan(found, FLOOR) == Plan::Refuse => Err(OpenFault::TooNew {
             found,
             known: VERSION,
         }),
@@ -62,15 +92,30 @@ fn migrate_by(
     found: u32,
     first: &IdentityId,
 ) -> Result<(), StorageFault> {
-    let due = scripts
-        .iter()
-        .skip(usize::try_from(found).unwrap_or(usize::MAX));
-    if due.len() == 0 {
+    if usize::try_from(found).is_ok_and(|found| found >= scripts.len()) {
         return Ok(());
     }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(fault)?;
+    run_scripts(scripts, &transaction, found, first)?;
+    transaction.commit().map_err(fault)
+}
+
+/// Makes everything anew in an emptied store.
+pub(super) fn make(transaction: &Transaction<'_>, first: &IdentityId) -> Result<(), StorageFault> {
+    run_scripts(&MIGRATIONS, transaction, 0, first)
+}
+
+fn run_scripts(
+    scripts: &[&str],
+    transaction: &Transaction<'_>,
+    found: u32,
+    first: &IdentityId,
+) -> Result<(), StorageFault> {
+    let due = scripts
+        .iter()
+        .skip(usize::try_from(found).unwrap_or(usize::MAX));
     for script in due {
         transaction.execute_batch(script).map_err(fault)?;
     }
@@ -89,7 +134,7 @@ fn migrate_by(
             )
             .map_err(fault)?;
     }
-    transaction.commit().map_err(fault)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -126,6 +171,25 @@ mod tests {
             .unwrap()
             .collect::<rusqlite::Result<_>>()
             .unwrap()
+    }
+
+    #[test]
+    fn what_becomes_of_a_store_depends_on_its_version_and_the_floor() {
+        assert_eq!(plan(0, FLOOR), Plan::Make);
+        assert_eq!(plan(0, VERSION), Plan::Make, "nothing is lost there");
+        for floor in FLOOR..=VERSION {
+            for found in 1..VERSION {
+                let expected = if found < floor {
+                    Plan::Reset
+                } else {
+                    Plan::Migrate
+                };
+                assert_eq!(plan(found, floor), expected, "{found} under {floor}");
+            }
+            assert_eq!(plan(VERSION, floor), Plan::Keep);
+            assert_eq!(plan(VERSION + 1, floor), Plan::Refuse);
+            assert_eq!(plan(u32::MAX, floor), Plan::Refuse);
+        }
     }
 
     #[test]

@@ -162,3 +162,106 @@ async fn a_store_that_another_program_holds_is_in_use_and_whole_when_it_lets_go(
     );
     assert_eq!(issues(&actor).await, []);
 }
+
+/// A store of an earlier version than this.
+const FLOOR: u32 = 2;
+
+/// Makes a group whose store is below the floor, and returns its keys.
+async fn make_outdated(home: &Home) -> DeviceKeys {
+    let me = make_history(home).await;
+    let keys = home.group_keys();
+    Store::set_version(&home.database(), keys.database_key(), FLOOR - 1);
+    me
+}
+
+fn open_above_floor(home: &Home) -> Result<Group, OpenError> {
+    Group::open_above(FLOOR, &options(home), NOW_MS)
+}
+
+#[tokio::test]
+async fn a_store_below_the_floor_starts_afresh_under_another_identity_and_says_so() {
+    let home = Home::new();
+    let me = make_outdated(&home).await;
+    let group = open_above_floor(&home).unwrap();
+    assert!(group.is_reset);
+    let (inputs, inputs_of) = mpsc::channel();
+    let runtime = Handle::current();
+    let actor = Actor::of(group, options(&home), runtime, inputs, inputs_of).unwrap();
+    // Nobody listens yet: it waits for the first who does.
+    let (told, tells) = mpsc::channel();
+    let _subscription = actor
+        .shared
+        .notices
+        .listen(move |event| told.send(event).unwrap());
+    let Event::StatusChanged { status, reason } = tells.recv_timeout(SOON).unwrap() else {
+        panic!("the reset comes first");
+    };
+    let reset = crate::core::status::StatusReason::StoreReset;
+    assert_eq!((status, reason), (Status::NotJoined, Some(reset)));
+    let fresh = actor.group.device.keys();
+    assert!(fresh.noise != me.noise && fresh.signing != me.signing);
+    assert_eq!(actor.group.device.status(), Status::NotJoined);
+    assert_eq!(actor.group.store.messages_after(0, 9).unwrap(), []);
+    assert_eq!(home.group_keys().identities().len(), 1);
+    drop(actor);
+    // Once: from here on it is a store like any other.
+    let group = open_above_floor(&home).unwrap();
+    assert!(!group.is_reset);
+    assert_eq!(group.device.keys(), fresh);
+    drop(group);
+    let actor = home.open().await.unwrap();
+    assert_eq!(actor.view().me.keys, fresh);
+    assert_eq!(issues(&actor).await, []);
+}
+
+#[tokio::test]
+async fn a_reset_that_is_cut_short_is_done_at_the_next_start() {
+    // After the first of the three writes.
+    let home = Home::new();
+    make_outdated(&home).await;
+    let mut keys = home.group_keys();
+    let in_use = keys.identities()[0].id;
+    let secrets = DeviceSecrets::generate(&mut OsRng);
+    keys.add_identity(&in_use, secrets.clone(), &mut OsRng);
+    home.save_keys(&keys);
+    let group = open_above_floor(&home).unwrap();
+    assert!(group.is_reset);
+    assert_ne!(group.device.keys(), secrets.keys(), "that one never was");
+    drop(group);
+    // After the second: the store names the fresh one.
+    let home = Home::new();
+    make_outdated(&home).await;
+    let mut keys = home.group_keys();
+    let in_use = keys.identities()[0].id;
+    let fresh = keys.add_identity(&in_use, secrets.clone(), &mut OsRng);
+    home.save_keys(&keys);
+    Store::reset(FLOOR, &home.database(), keys.database_key(), &fresh).unwrap();
+    let group = open_above_floor(&home).unwrap();
+    assert_eq!(group.device.keys(), secrets.keys());
+    assert_eq!(home.group_keys().identities().len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_reset_without_its_key_or_above_the_floor() {
+    let home = Home::new();
+    let me = make_outdated(&home).await;
+    let keys = home.group_keys();
+    let first = keys.identities()[0].id;
+    let before = fs::read(home.database()).unwrap();
+    let damaged = crate::store::OpenFault::Storage(StorageFault::Damaged);
+    let wrong_key = Store::reset(FLOOR, &home.database(), &[7; 32], &first);
+    assert_eq!(wrong_key, Err(damaged));
+    home.save_keys(&GroupKeys::generate(&mut OsRng));
+    let refused = open_above_floor(&home).err();
+    assert_eq!(refused, Some(OpenError::Storage(StorageFault::Damaged)));
+    assert!(fs::read(home.database()).unwrap() == before, "left alone");
+    // Where the floor is lower, it is none below it.
+    let key = keys.database_key();
+    Store::reset(FLOOR - 1, &home.database(), key, &first).unwrap_err();
+    assert!(fs::read(home.database()).unwrap() == before, "left alone");
+    home.save_keys(&keys);
+    Store::set_version(&home.database(), key, Store::VERSION);
+    let actor = home.open().await.unwrap();
+    assert_eq!(actor.view().me.keys, me);
+    assert_eq!(history(&actor).await.unwrap().len(), 1_000);
+}
