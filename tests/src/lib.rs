@@ -12,6 +12,7 @@
 //! | [`relay_process`] | the stand-alone relay |
 //! | [`device_process`] | a device: one profile of the command-line client |
 //! | [`desktop`] | a screen, a session bus and a Secret Service of their own |
+//! | [`session_bus`] | a tray and notifications, as a desktop has them |
 //! | [`driver`] | one window of the app, driven by WebDriver |
 //! | [`conversation`] | two devices that talk while everything is killed |
 //! | [`delivery_account`] | what was sent, what was shown, and the difference |
@@ -36,6 +37,7 @@ pub mod process;
 pub mod program;
 pub mod relay_process;
 pub mod relay_session;
+pub mod session_bus;
 pub mod simulation;
 pub mod soak;
 pub mod stream_account;

@@ -1,0 +1,357 @@
+//! The app in its desktop: tray, notifications, links, a second start, starting hidden.
+//!
+//! The tray and the notification server are the test's own, so it sees what the app asks of
+//! them and does what a person would do with them. The second device is the command-line
+//! client.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+use sealpost_protocol::frame::Frame;
+use sealpost_protocol::invitation::Invitation;
+use sealpost_tests::desktop::{Desktop, Keychain};
+use sealpost_tests::device_process::Device;
+use sealpost_tests::driver::{AppWindow, PATIENCE};
+use sealpost_tests::process::{OwnedProcess, wait_until};
+use sealpost_tests::program::Program;
+use sealpost_tests::relay_session::RelaySession;
+use sealpost_tests::session_bus::{NotificationServer, TrayHost};
+use serde_json::json;
+use tokio::sync::Mutex;
+
+/// Windows draw on the processor here; two tests at once would only slow each other down.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
+
+/// The four words of a window, once they are there.
+const READ_WORDS: &str = r#"
+    const words = [...document.querySelectorAll('[data-testid="words"] .word')];
+    return words.length === 4 ? words.map((word) => word.textContent) : null;
+"#;
+
+const VALUE_OF: &str =
+    "return document.querySelector(`[data-testid=\"${arguments[0]}\"]`)?.value ?? null";
+
+const HAS_FOCUS: &str = "return document.activeElement?.dataset.testid === arguments[0]";
+
+/// A desktop and the app on it.
+struct Stage {
+    desktop: Desktop,
+    app: PathBuf,
+}
+
+impl Stage {
+    fn set(keychain: Keychain) -> anyhow::Result<Self> {
+        Ok(Self {
+            app: Program::App.built()?,
+            desktop: Desktop::start(keychain)?,
+        })
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let data = self.desktop.folder().join("profiles");
+        let data = data.to_string_lossy().into_owned();
+        [
+            "--data-dir",
+            &data,
+            "--relay-host",
+            "127.0.0.1",
+            "--log-level",
+            "trace",
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    }
+
+    async fn open(&self, more: &[&str]) -> anyhow::Result<AppWindow> {
+        let mut arguments = self.arguments();
+        arguments.extend(more.iter().map(|&argument| argument.to_owned()));
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let log = self.desktop.folder().join("app.log");
+        AppWindow::open(&self.desktop, &self.app, &arguments, &log).await
+    }
+
+    /// Starts the app without anybody at its page.
+    fn start(&self, more: &[&str]) -> anyhow::Result<OwnedProcess> {
+        let mut command = Command::new(&self.app);
+        self.desktop
+            .place(&mut command)
+            .args(self.arguments())
+            .args(more)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        OwnedProcess::start("sealpost-app", &mut command)
+    }
+
+    /// Starts the app once more and waits until it has handed its arguments over.
+    fn start_again(&self, more: &[&str]) -> anyhow::Result<()> {
+        let status = self.start(more)?.wait(PATIENCE)?;
+        ensure!(status.success(), "the second start failed: {status}");
+        Ok(())
+    }
+
+    /// Whether the screen shows the window.
+    fn is_on_screen(&self) -> anyhow::Result<bool> {
+        let mut command = Command::new("xwininfo");
+        let output = self
+            .desktop
+            .place(&mut command)
+            .args(["-name", "Sealpost"])
+            .output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).contains("IsViewable"))
+    }
+
+    fn until_on_screen(&self, is_shown: bool) -> anyhow::Result<()> {
+        let what = if is_shown { "the window" } else { "no window" };
+        wait_until(what, PATIENCE, || {
+            (self.is_on_screen().ok()? == is_shown).then_some(())
+        })
+    }
+}
+
+/// Starts a group in the window and pairs it with a second device; returns the invitation.
+async fn pair(window: &AppWindow, guest: &Device) -> anyhow::Result<String> {
+    window.type_into("device-name", "Anna").await?;
+    window.click("start-group").await?;
+    window.element("qr-code").await?;
+    let link = window.run(VALUE_OF, vec![json!("invitation-link")]).await?;
+    let link = link.as_str().context("there is no invitation")?.to_owned();
+    let mut joining = guest.start(&["join", &link])?;
+    joining.wait_for("question")?;
+    joining.type_line("yes")?;
+    let there = joining.wait_for("words")?;
+    let here = window.run_until("the words", READ_WORDS, vec![]).await?;
+    ensure!(
+        there["words"] == here,
+        "the two devices show different words"
+    );
+    window.click("accept").await?;
+    joining.type_line("same")?;
+    joining.wait_for("joined")?;
+    ensure!(joining.wait()?.success(), "the guest did not join");
+    Ok(link)
+}
+
+/// Puts a blob into the app's inbox that is no message.
+async fn push_rubbish(link: &str) -> anyhow::Result<()> {
+    let invitation = Invitation::parse(link).context("the invitation can be read")?;
+    let relay = invitation.relay.context("it names a relay")?;
+    let device = invitation.token.keys().noise;
+    let mut session = RelaySession::push(relay.push_port(), *relay.public_key()).await?;
+    let rubbish = [0x55; 300];
+    session
+        .say(&Frame::Push {
+            recipient: device,
+            envelope: &rubbish,
+        })
+        .await?;
+    session.hear().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tray_and_notifications_lead_to_the_right_place() {
+    let _turn = ONE_AT_A_TIME.lock().await;
+    let stage = Stage::set(Keychain::Unlocked).unwrap();
+    let tray = TrayHost::start(&stage.desktop).unwrap();
+    let notices = NotificationServer::start(&stage.desktop).unwrap();
+    let window = stage.open(&[]).await.unwrap();
+    tray.until_icon().unwrap();
+    check_first_menu(&tray).unwrap();
+
+    let guest = Device::new("guest", "Ben").unwrap();
+    let link = pair(&window, &guest).await.unwrap();
+    check_notification(&window, &notices, &guest).await.unwrap();
+    check_tray_choices(&window, &tray, &link).await.unwrap();
+    check_second_start(&stage, &window, &link).await.unwrap();
+
+    let app = window.app_id();
+    tray.choose("Quit").unwrap();
+    wait_until("the end of the app", PATIENCE, || {
+        (!sealpost_tests::process::is_alive(app)).then_some(())
+    })
+    .unwrap();
+}
+
+fn check_first_menu(tray: &TrayHost) -> anyhow::Result<()> {
+    tray.until_line("No group yet", |line| !line.enabled)?;
+    let labels: Vec<String> = tray.menu()?.into_iter().map(|line| line.label).collect();
+    let all = [
+        "No group yet",
+        "Show Sealpost",
+        "Relay on this computer",
+        "Pair a device…",
+        "Delivery issues",
+        "Mute notifications",
+        "Quit",
+    ];
+    ensure!(labels == all, "{labels:?}");
+    ensure!(!tray.line("Pair a device")?.enabled, "there is no group");
+    Ok(())
+}
+
+async fn check_notification(
+    window: &AppWindow,
+    notices: &NotificationServer,
+    guest: &Device,
+) -> anyhow::Result<()> {
+    // The person is elsewhere in the window.
+    window.click("settings").await?;
+    window.element("settings-page").await?;
+    guest.run_well(&["send", "the secret of the <b>day</b>", "--wait", "20"])?;
+    let notice = notices.until("a notification", |one| one.body.contains("Ben"))?;
+    ensure!(notice.has_default, "a click does nothing");
+    let said = format!("{}{}", notice.title, notice.body);
+    ensure!(!said.contains("secret"), "the text was shown: {said}");
+    notices.click(notice.id)?;
+    window.element("composer").await?;
+    window
+        .run_until(
+            "the cursor where one writes",
+            HAS_FOCUS,
+            vec![json!("composer")],
+        )
+        .await?;
+    // With the text, if the person wants it so, and never as markup.
+    window.click("settings").await?;
+    window.click("notify-whoAndText").await?;
+    guest.run_well(&["send", "the secret of the <b>day</b>", "--wait", "20"])?;
+    let notice = notices.until("a notification with its text", |one| {
+        one.body.contains("secret")
+    })?;
+    ensure!(
+        notice.body.contains("&lt;b&gt;day&lt;/b&gt;"),
+        "markup: {}",
+        notice.body
+    );
+    // Reading it takes it away.
+    window.click("group").await?;
+    window.element("composer").await?;
+    notices.until("the notification to be withdrawn", |one| {
+        one.id == notice.id && one.withdrawn
+    })?;
+    Ok(())
+}
+
+async fn check_tray_choices(window: &AppWindow, tray: &TrayHost, link: &str) -> anyhow::Result<()> {
+    tray.until_line("Connected", |_| true)?;
+    tray.choose("Pair a device")?;
+    window.element("qr-code").await?;
+
+    push_rubbish(link).await?;
+    tray.until_line("Delivery issues (1)", |line| line.enabled)?;
+    tray.choose("Delivery issues")?;
+    window.element("issues-page").await?;
+    window.element("issue").await?;
+    window.click("issue-dismiss").await?;
+    window.element("no-issues").await?;
+    tray.until_line("Delivery issues", |line| !line.label.contains('('))?;
+
+    tray.choose("Mute")?;
+    tray.until_line("Mute", |line| line.checked == Some(true))?;
+    tray.choose("Mute")?;
+    tray.until_line("Mute", |line| line.checked == Some(false))?;
+
+    tray.until_line("Relay", |line| line.checked == Some(true))?;
+    tray.choose("Relay")?;
+    tray.until_line("Relay", |line| line.checked == Some(false))?;
+    tray.until_line("No connection", |_| true)?;
+    tray.choose("Relay")?;
+    tray.until_line("Relay", |line| line.checked == Some(true))?;
+    tray.until_line("Connected", |_| true)?;
+    Ok(())
+}
+
+async fn check_second_start(stage: &Stage, window: &AppWindow, link: &str) -> anyhow::Result<()> {
+    window.click("group").await?;
+    for _ in 0..3 {
+        stage.start_again(&[link])?;
+    }
+    window.element("invitation-input").await?;
+    window
+        .run_until(
+            "the invitation in its field",
+            "return document.querySelector('[data-testid=\"invitation-input\"]')?.value === arguments[0]",
+            vec![json!(link)],
+        )
+        .await?;
+    // Without an invitation it only shows the window.
+    stage.start_again(&[])?;
+    // What is no invitation leads nowhere.
+    stage.start_again(&["https://example.org/"])?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hidden_start_stays_hidden_and_an_icon_comes_with_the_tray() {
+    let _turn = ONE_AT_A_TIME.lock().await;
+    let stage = Stage::set(Keychain::Unlocked).unwrap();
+    let tray = TrayHost::start(&stage.desktop).unwrap();
+    let mut app = stage.start(&["--hidden"]).unwrap();
+    tray.until_icon().unwrap();
+    tray.until_line("No group yet", |_| true).unwrap();
+    // Whatever shows a window by mistake has done so by now: all is open and told.
+    assert!(!stage.is_on_screen().unwrap(), "the window is shown");
+    tray.choose("Show").unwrap();
+    stage.until_on_screen(true).unwrap();
+
+    // The panel crashes and comes back: so does the icon.
+    drop(tray);
+    let tray = TrayHost::start(&stage.desktop).unwrap();
+    tray.until_icon().unwrap();
+    tray.until_line("No group yet", |_| true).unwrap();
+    assert!(app.is_running());
+    tray.choose("Quit").unwrap();
+    let status = app.wait(PATIENCE).unwrap();
+    assert!(status.success(), "{status}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_a_tray_a_hidden_start_can_be_found_and_a_link_opens_the_form() {
+    let _turn = ONE_AT_A_TIME.lock().await;
+    let stage = Stage::set(Keychain::Unlocked).unwrap();
+    let mut hidden = stage.start(&["--hidden"]).unwrap();
+    // The window is there for the task bar, minimised.
+    let is_listed = || {
+        let mut command = Command::new("xprop");
+        let output = stage
+            .desktop
+            .place(&mut command)
+            .args(["-name", "Sealpost", "WM_STATE"])
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.contains("Iconic").then_some(())
+    };
+    wait_until("a minimised window", PATIENCE, is_listed).unwrap();
+    // The tray starts after the app.
+    let tray = TrayHost::start(&stage.desktop).unwrap();
+    tray.until_icon().unwrap();
+    hidden.terminate(PATIENCE).unwrap();
+
+    let link = "trueseal://somewhere";
+    let window = stage.open(&["--hidden", link]).await.unwrap();
+    window
+        .run_until(
+            "the invitation in its field",
+            "return document.querySelector('[data-testid=\"invitation-input\"]')?.value === arguments[0]",
+            vec![json!(link)],
+        )
+        .await
+        .unwrap();
+    stage.until_on_screen(true).unwrap();
+    window.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_keychain_is_named_and_tried_again() {
+    let _turn = ONE_AT_A_TIME.lock().await;
+    let mut stage = Stage::set(Keychain::Locked).unwrap();
+    let window = stage.open(&[]).await.unwrap();
+    let text = window.text("keychain-trouble").await.unwrap();
+    assert!(text.contains("locked"), "{text}");
+    stage.desktop.unlock_keychain().unwrap();
+    window.click("try-keychain-again").await.unwrap();
+    window.element("device-name").await.unwrap();
+    window.close().await.unwrap();
+}
