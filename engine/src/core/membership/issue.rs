@@ -315,27 +315,40 @@ impl Membership {
 
     /// Sends a manifest to its recipients, but for a newcomer that has been welcomed.
     ///
-    /// A member that was never sent the parent gets it first: on a parent that it doesn't
-    /// know, the manifest would remove nobody there.
+    /// A member that was never sent the parent gets it first, and what that rests on: on a
+    /// parent that it doesn't know or can't judge, the manifest would remove nobody there.
     fn spread(
         &mut self,
         manifest: &SignedManifest,
         recipients: BTreeSet<DeviceKeys>,
         welcomed: Option<&DeviceKeys>,
     ) {
-        let parent = self.known.parent(manifest).cloned();
         for keys in recipients {
             if Some(&keys) == welcomed {
                 continue;
             }
-            if let Some(parent) = &parent
-                && manifest.lists(&keys.signing)
-                && !self.was_sent(parent, &keys.signing)
-            {
-                self.send(keys, parent.clone());
+            if manifest.lists(&keys.signing) {
+                for ancestor in self.unsent_ancestors(manifest, &keys.signing) {
+                    self.send(keys, ancestor);
+                }
             }
             self.send(keys, manifest.clone());
         }
+    }
+
+    /// The nearest ancestors, oldest first, back to the first one that a member was sent.
+    fn unsent_ancestors(
+        &self,
+        manifest: &SignedManifest,
+        key: &SigningPublic,
+    ) -> Vec<SignedManifest> {
+        let ancestors = self.known.ancestors(manifest, ANCESTORS_MAX).into_iter();
+        let mut unsent: Vec<_> = ancestors
+            .take_while(|ancestor| !self.was_sent(ancestor, key))
+            .cloned()
+            .collect();
+        unsent.reverse();
+        unsent
     }
 
     /// Whether an issuer sent its manifest to this key: everybody that it or its parent lists.

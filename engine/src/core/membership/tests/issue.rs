@@ -98,6 +98,37 @@ fn old_removals_are_proven_to_a_newcomer() {
 }
 
 #[test]
+fn member_gets_the_ancestors_that_it_was_not_sent() {
+    let [a, b, c, d, e] = Person::many();
+    let root = manifest(1, None, &[&a, &b, &c], &a);
+    let mut group = joined(&a, &root);
+    group
+        .issue_removal(&c.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    let removal = group.current().clone();
+    admit(&mut group, &a, &e).expect("room");
+    let with_e = group.current().clone();
+    // Neither was sent to `d`, which `b` admitted meanwhile.
+    let by_b = manifest(2, Some(&root), &[&a, &b, &c, &d], &b);
+    take(&mut group, &b, &by_b);
+    let _ = group.drain();
+    group
+        .issue_removal(&e.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    let sends = drained_sends(&mut group);
+    let to_d = sends.iter().filter(|(to, _)| *to == d.key());
+    let to_d: Vec<_> = to_d.map(|(_, manifest)| manifest.clone()).collect();
+    let without_e = group.current().clone();
+    assert_eq!(to_d, [root, removal, with_e, without_e]);
+
+    let mut other = joined(&d, &by_b);
+    for sent in &to_d {
+        take(&mut other, &a, sent);
+    }
+    assert_eq!(other.view(), group.view());
+}
+
+#[test]
 fn versions_grow_from_the_highest_accepted_one() {
     let [a, b, c] = Person::many();
     let mut group = founded(&a, &b);
@@ -254,7 +285,7 @@ fn member_that_was_not_sent_the_parent_gets_it_first() {
         let sends = sends.iter().filter(|(to, _)| *to == who.key());
         sends.map(|(_, manifest)| manifest.clone()).collect()
     };
-    assert_eq!(to(unaware), [removal, issued.clone()]);
+    assert_eq!(to(unaware), [root, removal, issued.clone()]);
     assert_eq!(to(b), [issued]);
 }
 
