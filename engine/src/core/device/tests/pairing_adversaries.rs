@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::pairing::{ask, open_window, pair, stranger};
 use crate::core::event::{Event, JoinProgress, Spent};
 use crate::core::issue::{DeliveryIssue, Unreadable};
-use crate::core::rig::{Post, Rig, acknowledged, issues, pushes, words};
+use crate::core::rig::{Post, Rig, SECOND_MS, acknowledged, issues, pushes, words};
 use crate::core::status::Status;
 use crate::core::step::{Effect, WordsTarget};
 use crate::core::timing;
@@ -337,6 +337,48 @@ fn of_two_admitters_the_one_whose_code_was_used_last_lets_it_in() {
     for index in 0..2 {
         assert_eq!(post.rigs[index].bodies(), vec![b"hi".to_vec()]);
     }
+}
+
+#[test]
+fn two_admitters_at_once_end_with_one_list() {
+    let mut post = Post::group(2);
+    let mut joiner = Rig::new(60, "third");
+    joiner.connect();
+    post.rigs.push(joiner);
+    post.effects.push(Vec::new());
+    for admitter in [0, 1] {
+        let token = open_window(&mut post.rigs[admitter]);
+        let rig = &mut post.rigs[2];
+        rig.device
+            .handle_join(&token, rig.now_ms)
+            .expect("another's token");
+        post.settle(2);
+    }
+    // Neither has heard of the other's admission.
+    for admitter in [0, 1] {
+        let rig = &mut post.rigs[admitter];
+        let request = rig.device.pairing().window.expect("open").requests[0].id;
+        rig.device
+            .handle_accept(request, rig.now_ms, &mut rig.rng)
+            .expect("the request is open");
+    }
+    for _ in 0..20 {
+        for index in 0..post.rigs.len() {
+            let rig = &mut post.rigs[index];
+            rig.now_ms += 60 * SECOND_MS;
+            rig.device.handle_wakeup(rig.now_ms, &mut rig.rng);
+            post.settle(index);
+        }
+    }
+    assert_eq!(post.rigs[2].device.status(), Status::Member);
+    for index in 0..3 {
+        assert_eq!(post.rigs[index].device.members().len(), 2, "device {index}");
+    }
+    assert!(
+        post.rigs
+            .iter()
+            .all(|rig| rig.device.pairing().window.is_none())
+    );
 }
 
 /// Delivers a proven request of a new device; returns whether its words are to be computed.

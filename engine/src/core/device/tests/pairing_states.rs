@@ -1,11 +1,11 @@
 //! What each side of a pairing is told at each point, and what is refused where.
 
 use sealpost_protocol::frame::Refusal;
-use sealpost_protocol::limit::GROUP_MEMBERS_MAX;
+use sealpost_protocol::limit::{GROUP_MEMBERS_MAX, SEQUENCE_MAX};
 use sealpost_protocol::pairing_words::compare_code;
 
 use super::pairing::{ask, open_window, stranger};
-use crate::core::error::EngineError;
+use crate::core::error::{EngineError, StorageFault};
 use crate::core::event::{AdmissionDropped, Event, JoinProgress, JoinRequestId};
 use crate::core::issue::{DeliveryIssue, SendFailure};
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes, words};
@@ -406,4 +406,27 @@ fn of_two_admissions_into_the_last_place_one_is_dropped_and_its_admitter_told() 
         matches!(event, Event::StatusChanged { reason, .. } if *reason == removed)
     };
     assert!(post.take_events(lost).iter().any(is_removal));
+}
+
+#[test]
+fn a_device_that_has_used_up_its_numbers_neither_asks_nor_admits() {
+    let exhausted = EngineError::Storage(StorageFault::SequenceExhausted);
+    let mut rig = Rig::new(1, "device");
+    rig.store.sequence = SEQUENCE_MAX;
+    rig.restart();
+    rig.connect();
+    let theirs = open_window(&mut Rig::new(52, "another"));
+    assert_eq!(rig.device.handle_join(&theirs, rig.now_ms), Err(exhausted));
+    assert_eq!(rig.device.status(), Status::NotJoined);
+    let token = open_window(&mut rig);
+    let request = ask(&mut rig, &token, &stranger(9)).expect("new");
+    assert_eq!(
+        rig.device.handle_accept(request, rig.now_ms, &mut rig.rng),
+        Err(exhausted)
+    );
+    assert!(rig.drain().is_empty() && rig.store.membership.is_none());
+    assert!(
+        rig.device.pairing().window.is_some(),
+        "an error changes nothing"
+    );
 }
