@@ -183,6 +183,9 @@ impl<'a> Source<'a> {
     /// Copies from both ends up to what can't be read, then looks in between.
     fn copy_table(&mut self, table: &Table, target: &Connection) -> Result<(), OpenFault> {
         let Table { name, order, .. } = table;
+        let Some(table) = &self.shared_part(table) else {
+            return Ok(());
+        };
         target
             .execute(&format!("DELETE FROM {name}"), [])
             .map_err(fault)?;
@@ -201,6 +204,22 @@ impl<'a> Source<'a> {
             )?;
         }
         Ok(())
+    }
+
+    /// The columns that the damaged file has, too: one of an earlier version lacks some, or the
+    /// whole table. `None` where there is nothing to copy.
+    fn shared_part(&self, table: &Table) -> Option<Table> {
+        // Where even that can't be read, the rows are tried and fail one by one.
+        let there = names(&self.connection, &table.name, "cid >= 0").ok();
+        let is_there = |column: &String| there.as_ref().is_none_or(|there| there.contains(column));
+        let columns = table.columns.iter().filter(|column| is_there(column));
+        let columns: Vec<String> = columns.cloned().collect();
+        (!columns.is_empty()).then(|| Table {
+            name: table.name.clone(),
+            columns,
+            has_rowid: table.has_rowid,
+            order: table.order.clone(),
+        })
     }
 
     /// Copies what can be read of the rows from `low` to `high`.

@@ -84,6 +84,16 @@ pub(super) fn migrate(
     migrate_by(&MIGRATIONS, connection, found, first)
 }
 
+/// Makes the tables of an earlier version, to see what becomes of such a store.
+#[cfg(test)]
+pub(super) fn make_earlier(
+    version: usize,
+    connection: &mut Connection,
+    first: &IdentityId,
+) -> Result<(), StorageFault> {
+    migrate_by(&MIGRATIONS[..version], connection, 0, first)
+}
+
 /// Brings a store of version `found` to the one that `scripts` lead to: all the way or not at
 /// all.
 fn migrate_by(

@@ -7,6 +7,7 @@ mod copies;
 mod devices;
 mod ending;
 mod failures;
+mod history;
 mod log_canary;
 
 use std::fs;

@@ -156,3 +156,47 @@ fn a_wrong_key_repairs_nothing_and_changes_nothing() {
     repair(&path, &[8; 32], &FIRST, 9, is_whole).unwrap_err();
     assert!(bytes_of(directory.path()) == before);
 }
+
+#[test]
+fn a_damaged_store_of_an_earlier_version_is_repaired_into_the_present_one() {
+    for version in 1..crate::store::schema::VERSION as usize {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trueseal_a.db");
+        fs::write(&path, b"").unwrap();
+        let mut old = connect(&path, &KEY).unwrap();
+        crate::store::schema::make_earlier(version, &mut old, &FIRST).unwrap();
+        let mut insert = old
+            .prepare(
+                "INSERT INTO message
+                     (id, own, author, author_name, body, sent_at_ms, stored_at_ms)
+                 VALUES (?1, 0, ?2, 'x', zeroblob(300), ?3, 1)",
+            )
+            .unwrap();
+        for number in 0..MESSAGES {
+            let author = message(number).author;
+            insert
+                .execute(rusqlite::params![
+                    [number; 32],
+                    author.as_str(),
+                    i64::from(number)
+                ])
+                .unwrap();
+        }
+        old.execute("UPDATE device SET label = 'kept'", []).unwrap();
+        drop(insert);
+        drop(old);
+        let mut bytes = fs::read(&path).unwrap();
+        // The last page is one of the messages or of their indexes.
+        let last = bytes.len() - PAGE_BYTES;
+        bytes[last + 100..][..64].fill(0xa5);
+        fs::write(&path, bytes).unwrap();
+        repair(&path, &KEY, &FIRST, 9, is_whole).unwrap();
+        let store = Store::open(&path, &KEY, &FIRST).unwrap();
+        let left = history(&store).len();
+        assert!(left + ROWS_PER_PAGE >= usize::from(MESSAGES), "{left}");
+        let secrets = DeviceSecrets::generate(&mut rand_core::OsRng);
+        let name = DeviceName::derived(&secrets.keys().signing);
+        let group_name = store.snapshot(secrets, name).unwrap().group_name;
+        assert_eq!(group_name.unwrap().text, "kept");
+    }
+}
