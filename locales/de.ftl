@@ -473,9 +473,42 @@ test-all-well = Mit diesem Relay ist alles in Ordnung.
 test-failed-at = Der Test endete bei „{ $step }“.
 relay-test-failed = Dieser Schritt ist nicht gelungen
     .action = Prüfe die Adresse und versuche es gleich noch einmal.
+relay-test-name-not-found = Kein Netz kennt diesen Namen
+    .action = Prüfe den Namen in der Adresse und die Verbindung dieses Computers.
+relay-test-refused = Dort nimmt niemand etwas an
+    .action = Starte das Relay, oder prüfe den Port in seiner Adresse.
+relay-test-no-answer = Es kam keine Antwort
+    .action = Es ist aus, in einem anderen Netz, oder eine Firewall ist dazwischen.
+relay-test-something-else = Was dort antwortet, ist kein Relay
+    .action = Prüfe den Port; dort lauscht ein anderes Programm.
+relay-test-wrong-key = Dort antwortet ein anderes Relay; es hat nichts bekommen
+    .action = Frag die Person, die das Relay betreibt, nach seiner heutigen Adresse.
+relay-test-unavailable = Das Relay kann gerade niemanden bedienen
+    .action = Die Person, die es betreibt, sieht den Grund, oft eine volle Platte.
+relay-test-lost = Die Verbindung brach ab
+    .action = Versuche es noch einmal; bleibt es so, trennt etwas dazwischen die Verbindungen.
+relay-test-relay-version-unsupported = Das Relay spricht eine andere Version
+    .action = Aktualisiere, was älter ist: Sealpost hier oder das Relay.
+relay-test-refused-too-large = Das Relay nimmt nur kleinere Nachrichten
+    .action = Seine Grenze ist niedriger gestellt als üblich; lange Nachrichten scheitern dort.
+relay-test-refused-malformed = Das Relay konnte nicht lesen, was es bekam
+    .action = Aktualisiere Sealpost und das Relay.
+relay-test-refused-inbox-full = Das Relay hält für diesen Test so viel, wie es darf
+    .action = Versuche es später noch einmal.
+relay-test-refused-rate-limited = Das Relay bittet um eine Pause
+    .action = Versuche es in einer Minute noch einmal.
+relay-test-refused-unavailable = Das Relay kann gerade nichts annehmen
+    .action = Die Person, die es betreibt, sieht den Grund, oft eine volle Platte.
+relay-test-refused-internal-error = Das Relay hat selbst einen Fehler
+    .action = Die Person, die es betreibt, sieht den Grund in seinem Protokoll.
+relay-test-not-delivered = Das Relay nahm eine Nachricht und gab sie nicht heraus
+    .action = Prüfe, ob seine beiden Ports zum selben Relay führen.
 
 ## Keychain and passphrase
 
+locked-title = Sealpost ist gesperrt
+locked-about = Seine Gruppen sind zu, bis es entsperrt wird. Was für dieses Gerät bestimmt ist, wartet so lange auf dem Relay.
+locked-unlock = Entsperren
 keychain-missing = Auf diesem Computer gibt es keinen Schlüsselbund
     .why = Sealpost bewahrt seine Schlüssel im Schlüsselbund des Systems auf, und hier antwortet keiner.
     .action = Starte den Dienst dafür (etwa GNOME Keyring oder KWallet) und versuche es noch einmal.
@@ -589,8 +622,8 @@ lock-after = { $count ->
     [one] Nach einer Minute ohne Benutzung
    *[other] Nach { $count } Minuten ohne Benutzung
 }
-lock-about = Ein gesperrtes Sealpost fragt nach der Passphrase. Nachrichten kommen weiter an.
-lock-about-keychain = Liegen die Schlüssel im Schlüsselbund, öffnet sich ein gesperrtes Sealpost wieder mit ihm.
+lock-about = Ein gesperrtes Sealpost fragt nach der Passphrase. Nachrichten warten bis dahin auf dem Relay.
+lock-about-keychain = Liegen die Schlüssel im Schlüsselbund, öffnet sich ein gesperrtes Sealpost wieder für alle, für die er sich öffnet. Nachrichten warten bis dahin auf dem Relay.
 lock-now = Jetzt sperren
 settings-data = Daten
 data-directory = Ordner dieses Profils

@@ -462,9 +462,42 @@ test-all-well = All is well with this relay.
 test-failed-at = The test stopped at “{ $step }”.
 relay-test-failed = This step did not succeed
     .action = Check the address, and try again in a moment.
+relay-test-name-not-found = No network knows this name
+    .action = Check the name in the address, and this computer’s connection.
+relay-test-refused = Nothing listens there
+    .action = Start the relay, or check the port in its address.
+relay-test-no-answer = There was no answer
+    .action = It is off, in another network, or a firewall is in between.
+relay-test-something-else = What answers there is not a relay
+    .action = Check the port; another program listens there.
+relay-test-wrong-key = Another relay answers there; nothing was given to it
+    .action = Ask whoever runs the relay for its address of today.
+relay-test-unavailable = The relay can’t serve anybody right now
+    .action = Whoever runs it can see why, often a full disk.
+relay-test-lost = The connection broke off
+    .action = Try again; if it stays, something between the two cuts connections.
+relay-test-relay-version-unsupported = The relay speaks another version
+    .action = Update whichever is older: Sealpost here, or the relay.
+relay-test-refused-too-large = The relay takes only smaller messages
+    .action = Its owner has set the limit lower than usual; long messages will fail there.
+relay-test-refused-malformed = The relay could not read what it was given
+    .action = Update Sealpost and the relay.
+relay-test-refused-inbox-full = The relay holds as much for this test as it may
+    .action = Try again later.
+relay-test-refused-rate-limited = The relay asks for a pause
+    .action = Try again in a minute.
+relay-test-refused-unavailable = The relay can’t take anything right now
+    .action = Whoever runs it can see why, often a full disk.
+relay-test-refused-internal-error = The relay met a fault of its own
+    .action = Whoever runs it can see why in its log.
+relay-test-not-delivered = The relay took a message and didn’t hand it out
+    .action = Check that both of its ports lead to the same relay.
 
 ## Keychain and passphrase
 
+locked-title = Sealpost is locked
+locked-about = Its groups are closed until it is unlocked. What is meant for this device waits on the relay meanwhile.
+locked-unlock = Unlock
 keychain-missing = There is no keychain on this computer
     .why = Sealpost keeps its keys in the keychain of the system, and none answers here.
     .action = Start the keychain service (GNOME Keyring or KWallet, for example) and try again.
@@ -578,8 +611,8 @@ lock-after = { $count ->
     [one] After one minute without use
    *[other] After { $count } minutes without use
 }
-lock-about = A locked Sealpost asks for the passphrase. Messages go on arriving.
-lock-about-keychain = With the keys in the keychain, a locked Sealpost opens again when the keychain does.
+lock-about = A locked Sealpost asks for the passphrase. Messages wait on the relay until then.
+lock-about-keychain = With the keys in the keychain, a locked Sealpost opens again for anybody for whom the keychain does. Messages wait on the relay until then.
 lock-now = Lock now
 settings-data = Data
 data-directory = Folder of this profile

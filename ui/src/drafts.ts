@@ -3,8 +3,8 @@
 
 import type { Api } from "./api";
 
-/** A longer draft stays in the window only; no message can be a tenth as long. */
-export const DRAFT_BYTES_MAX = 256 * 1024;
+/** As the engine keeps it; a longer draft stays in the window only, and whole. */
+export const DRAFT_BYTES_MAX = 2 * 61_440;
 const SAVE_AFTER_MS = 500;
 
 export class Drafts {

@@ -51,6 +51,8 @@ export class Desk {
   typedName = $state<string | null>(null);
   /** Whether the sheet of shortcuts is open. */
   isSheetShown = $state(false);
+  /** Whether the app was locked while it was open: then the keychain itself may be well. */
+  isLocked = $state(false);
   /** What was refused last and has no place of its own to be shown. */
   trouble = $state.raw<AppError | null>(null);
   /** The newest state of the last test of a relay. */
@@ -191,6 +193,7 @@ export class Desk {
   handleView(view: AppView): void {
     const before = this.view;
     this.view = view;
+    this.isLocked = view.screen === "keychain" && view.keychain?.kind === "locked" && (this.isLocked || before?.screen === "ready");
     for (const group of view.groups) {
       if (hasJustPaired(before?.groups.find(({ id }) => id === group.id), group)) {
         this.#handlePaired(group.id);

@@ -13,21 +13,24 @@ interface Violation {
 
 const source = readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 /** What depends on colours, and so is looked at again in each of them. */
-export const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
+const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** Makes axe known to a page; once for each page. */
 export async function bringAxe(page: Page): Promise<void> {
   await page.evaluate(await source);
 }
 
-/** What is wrong, in words; empty when nothing is. `rules`: all, or only these. */
-export function axeFaults(page: Page, rules: string[] | null): Promise<string[]> {
-  return page.evaluate(async (only) => {
+export type AxeScope = "all" | "colours" | "structure";
+
+/** What is wrong, in words; empty when nothing is. Colours and structure make up all. */
+export function axeFaults(page: Page, scope: AxeScope): Promise<string[]> {
+  return page.evaluate(async ({ colours, wanted }) => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
     const { violations } = await axe.run({
       resultTypes: ["violations"],
-      ...(only === null ? {} : { runOnly: { type: "rule", values: only } }),
+      ...(wanted === "colours" ? { runOnly: { type: "rule", values: colours } } : {}),
+      ...(wanted === "structure" ? { rules: Object.fromEntries(colours.map((id) => [id, { enabled: false }])) } : {}),
     });
     return violations.flatMap(({ id, help, nodes }) => nodes.map((node) => `${id}: ${help}: ${node.html.slice(0, 160)} ${node.any[0]?.message ?? ""}`));
-  }, rules);
+  }, { colours: COLOUR_RULES, wanted: scope });
 }

@@ -3,14 +3,14 @@
 
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
-import { axeFaults, bringAxe, COLOUR_RULES } from "./axe";
+import { axeFaults, type AxeScope, bringAxe } from "./axe";
 import { settled, useWindows } from "./fixture";
 import type { Scene } from "./scenes";
 
 interface Look {
   name: string;
-  /** What axe looks at: everything, the colours only, or nothing. */
-  axe: "all" | "colours" | "nothing";
+  /** What axe looks at. */
+  axe: AxeScope | null;
   width: number;
   height: number;
   colorScheme: "light" | "dark";
@@ -21,9 +21,9 @@ const looks: Look[] = [
   { name: "light", axe: "all", width: 1180, height: 760, colorScheme: "light", forcedColors: "none" },
   { name: "dark", axe: "colours", width: 1180, height: 760, colorScheme: "dark", forcedColors: "none" },
   { name: "forced-colours", axe: "colours", width: 1180, height: 760, colorScheme: "light", forcedColors: "active" },
-  { name: "middle", axe: "nothing", width: 860, height: 640, colorScheme: "dark", forcedColors: "none" },
-  { name: "zoom-200", axe: "nothing", width: 590, height: 380, colorScheme: "light", forcedColors: "none" },
-  { name: "narrow", axe: "all", width: 360, height: 720, colorScheme: "light", forcedColors: "none" },
+  { name: "middle", axe: null, width: 860, height: 640, colorScheme: "dark", forcedColors: "none" },
+  { name: "zoom-200", axe: null, width: 590, height: 380, colorScheme: "light", forcedColors: "none" },
+  { name: "narrow", axe: "structure", width: 360, height: 720, colorScheme: "light", forcedColors: "none" },
 ];
 
 /** What a look breaks, in words; empty when nothing is wrong. */
@@ -58,14 +58,16 @@ export function holdInEveryLook(scenes: Record<string, Scene>): void {
       await bringAxe(page);
       const hasPanel = (await page.locator(".panel").count()) > 0;
       for (const look of looks) {
-        // In the middle, only a panel is arranged in another way.
+        // In the middle, only a panel is arranged in another way; another language has the
+        // same colours.
         if (look.name === "middle" && !hasPanel) continue;
+        if (scene.address.includes("lang=") && look.name !== "light" && look.name !== "narrow") continue;
         const { colorScheme, forcedColors, width, height } = look;
         await page.emulateMedia({ colorScheme, forcedColors, reducedMotion: "reduce" });
         await page.setViewportSize({ width, height });
         await settled(page);
         await settled(page);
-        const byAxe = look.axe === "nothing" ? [] : await axeFaults(page, look.axe === "all" ? null : COLOUR_RULES);
+        const byAxe = look.axe === null ? [] : await axeFaults(page, look.axe);
         expect([look.name, ...byAxe, ...(await faults(page))]).toEqual([look.name]);
       }
       await page.close();

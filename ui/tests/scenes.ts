@@ -184,6 +184,7 @@ export const appScenes: Record<string, Scene> = {
   "settings-german": { address: "?lang=de", go: press("settings") },
   "settings-passphrase": { address: "?scene=passphrase-kept", go: press("settings") },
   "settings-change-passphrase": { address: "?scene=passphrase-kept", go: settings("change-passphrase") },
+  "locked": { address: "", go: after(press("settings", "lock-now"), async (page) => at(page, "locked").waitFor()) },
   "settings-backup": { address: "", go: settings("backup") },
   "settings-restore": { address: "", go: settings("restore", "understood") },
   "settings-bundle": { address: "", go: after(settings("support-bundle"), async (page) => at(page, "bundle-text").waitFor()) },

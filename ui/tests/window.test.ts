@@ -306,6 +306,14 @@ describe("the settings", () => {
     await at(page, "groups").waitFor();
   });
 
+  it("lock with the keychain too, and say that it is Sealpost that is locked", async () => {
+    const page = await open();
+    await page.keyboard.press("Control+l");
+    await at(page, "locked").waitFor();
+    await at(page, "try-keychain-again").click();
+    await page.locator('[data-testid="keychain-trouble"][data-kind="locked"]').waitFor();
+  });
+
   it("say what is lost without a tray", async () => {
     const page = await open("?scene=passphrase-kept");
     await at(page, "settings").click();

@@ -44,7 +44,7 @@ export function appCommands(app: SampleState) {
       checkPassphrase(passphrase);
       setSettings({ keyStore: "keychain" });
     },
-    lock: () => app.set({ screen: "passphrase" }),
+    lock: () => app.set(app.view.settings.keyStore === "passphrase" ? { screen: "passphrase" } : { screen: "keychain", keychain: { kind: "locked", mayChoosePassphrase: false } }),
     support_bundle: () => ({ text: supportText(app.view) }),
     save_support_bundle: () => ({ saved: true }),
     backup: () => ({ saved: true }),
