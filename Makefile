@@ -4,7 +4,7 @@
 
 .DEFAULT_GOAL := help
 SECONDS ?= 60
-.PHONY: help setup run test demo sim sim-membership soak bench bench-engine bench-relay bench-idle bench-membership fuzz screenshots bindings clean
+.PHONY: help setup run test demo sim sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-membership fuzz screenshots bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -54,6 +54,12 @@ bench-idle: setup ## 10,000 idle devices and 1,000,000 waiting blobs; about thre
 
 bench-membership: setup ## count what one admission sends, beside the published rule
 	@$(MEMBERSHIP_RUN) --bin bench-membership
+
+bench-app: setup ## measure start, memory, idle work and 50,000 messages of the app; about ten minutes
+	@npm run --silent build
+	@cargo build --quiet --release --package sealpost --bin sealpost-app
+	@cargo build --quiet --release --package sealpost-tests --bin bench-app
+	@SEALPOST_PROGRAMS_BUILT=1 target/release/bench-app
 
 fuzz: setup ## search for bytes that break the relay, SECONDS=60 for each TARGET=
 	@SECONDS_EACH=$(or $(SECONDS),60) scripts/fuzz $(TARGET)

@@ -198,6 +198,19 @@ impl AppWindow {
             .context("a script failed in the page")
     }
 
+    /// Runs a script that calls its last argument when it is done, and returns what it was
+    /// called with.
+    ///
+    /// # Errors
+    ///
+    /// When the script fails.
+    pub async fn run_async(&self, script: &str) -> anyhow::Result<Value> {
+        self.client
+            .execute_async(script, Vec::new())
+            .await
+            .context("a script failed in the page")
+    }
+
     /// Waits until the script returns something other than null and false.
     ///
     /// # Errors
