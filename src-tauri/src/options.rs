@@ -112,6 +112,36 @@ mod tests {
     }
 
     #[test]
+    fn the_packages_register_the_scheme_of_invitations() {
+        let conf: serde_json::Value =
+            serde_json::from_str(include_str!("../../tauri.conf.json")).expect("it is JSON");
+        // The bundler reads it; the desktop then starts the app with the link as argument.
+        let schemes = &conf["plugins"]["deep-link"]["desktop"]["schemes"];
+        assert_eq!(*schemes, serde_json::json!(["trueseal"]));
+        let options = Options::parse_from(["sealpost-app", "trueseal://x#y"]);
+        assert_eq!(options.invitation.as_deref(), Some("trueseal://x#y"));
+        assert!(Options::try_parse_from(["sealpost-app", "trueseal:a", "trueseal:b"]).is_err());
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_anywhere_but_the_app_itself() {
+        let conf: serde_json::Value =
+            serde_json::from_str(include_str!("../../tauri.conf.json")).expect("it is JSON");
+        let security = &conf["app"]["security"];
+        let policy = security["csp"].as_object().expect("a policy by directive");
+        assert_eq!(policy["default-src"], "'none'");
+        for (directive, sources) in policy {
+            for source in sources.as_str().expect("sources").split(' ') {
+                let known = ["'none'", "'self'", "data:", "ipc:", "http://ipc.localhost"];
+                assert!(known.contains(&source), "{directive} {source}");
+            }
+        }
+        assert_eq!(policy["script-src"], "'self'");
+        assert_eq!(conf["app"]["withGlobalTauri"], false);
+        assert_eq!(security["capabilities"], serde_json::json!(["main-window"]));
+    }
+
+    #[test]
     fn flags_are_read() {
         let options = Options::parse_from([
             "sealpost-app",

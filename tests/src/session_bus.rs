@@ -41,6 +41,9 @@ pub struct TrayHost {
     items: Arc<Mutex<Vec<Item>>>,
 }
 
+/// A menu as its protocol tells it: number, properties, lines.
+type Layout = (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>);
+
 /// One line of the tray's menu.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MenuLine {
@@ -131,8 +134,7 @@ impl TrayHost {
     pub fn menu(&self) -> anyhow::Result<Vec<MenuLine>> {
         let menu = self.menu_proxy()?;
         let arguments = (0_i32, -1_i32, Vec::<String>::new());
-        let (_, (_, _, children)): (u32, (i32, HashMap<String, OwnedValue>, Vec<OwnedValue>)) =
-            menu.call("GetLayout", &arguments)?;
+        let (_, (_, _, children)): (u32, Layout) = menu.call("GetLayout", &arguments)?;
         let lines = children
             .iter()
             .filter_map(|child| menu_line(child).transpose());
