@@ -1,5 +1,7 @@
 //! The vectors, the limits on both sides, and what an attacker can do to an Envelope.
 
+use std::collections::BTreeSet;
+
 use super::*;
 use crate::frame::Frame;
 use crate::limit::{PARENTS_MAX, SIGNATURE_BYTES};
@@ -262,6 +264,39 @@ fn an_envelope_for_another_device_is_not_opened() {
         weak.open(&vectors::device("b").noise),
         Err(OpenError::WeakEphemeral)
     );
+}
+
+#[test]
+fn two_copies_share_the_version_and_the_recipient_and_nothing_else() {
+    let (author, b) = (vectors::device("a").signing, vectors::device("b"));
+    let friend = vectors::noise_secret("/inputs/nk_relay_ephemeral_private").public();
+    let copy = |recipient: &NoisePublic, ephemeral: &'static str| {
+        let sealing = Sealing {
+            author: &author,
+            recipient,
+            sequence: 7,
+            timestamp_ms: 1_790_812_800_000,
+            tag: MessageTag::Sync,
+            body: &[0; 500],
+        };
+        seal(&sealing, &mut Given::new(ephemeral)).unwrap()
+    };
+    let own = b.keys().noise;
+    let first = copy(&own, EPHEMERAL);
+    let again = copy(&own, "/inputs/nk_client_ephemeral_private");
+    let other = copy(&friend, "/inputs/xx_client_ephemeral_private");
+    let head = 38;
+    assert_eq!(first[..head], again[..head], "recipient and version");
+    assert_ne!(first[..head], other[..head]);
+    let windows =
+        |bytes: &[u8]| -> BTreeSet<Vec<u8>> { bytes.windows(4).map(<[u8]>::to_vec).collect() };
+    let of_first = windows(&first[head..]);
+    assert!(of_first.is_disjoint(&windows(&again[head..])));
+    assert!(of_first.is_disjoint(&windows(&other[head..])));
+    let of_author = windows(author.public().as_bytes());
+    for envelope in [first, again, other] {
+        assert!(of_author.is_disjoint(&windows(&envelope)), "no sender");
+    }
 }
 
 #[test]

@@ -556,6 +556,24 @@ fn a_stranger_and_an_own_copy_are_unauthorized() {
 }
 
 #[test]
+fn who_was_removed_is_not_heard_any_more() {
+    let mut post = Post::group(3);
+    let removed = post.rigs[2].store.secrets.clone();
+    let id = post.rigs[2].device.me().id;
+    let rig = &mut post.rigs[0];
+    let now = rig.now_ms;
+    let before = sealed(&removed, rig, MessageTag::Sync, 1, now, b"before");
+    let after = sealed(&removed, rig, MessageTag::Sync, 2, now, b"after");
+    assert!(issues(&rig.receive(&before)).is_empty());
+    rig.device.handle_remove(&id, now).expect("a member");
+    rig.drain();
+    let effects = rig.receive(&after);
+    assert_eq!(issues(&effects), vec![DeliveryIssue::Unauthorized]);
+    assert_eq!(acknowledged(&effects).len(), 1);
+    assert_eq!(rig.bodies(), vec![b"before".to_vec()]);
+}
+
+#[test]
 fn a_device_without_a_group_takes_no_messages_and_ignores_a_revoke() {
     let mut post = Post::new(2);
     let author = post.rigs[0].store.secrets.clone();
