@@ -142,11 +142,11 @@ fn leave(device: &Device) {
 #[test]
 fn two_admissions_and_a_leave_at_the_same_time_end_in_one_list_though_all_three_are_killed() {
     let mut moments = Moments::new();
-    let start = Instant::now();
     let relay = RelayProcess::start().unwrap();
     let address = relay.address().unwrap();
     let device = |name: &str| Device::new(&name.to_lowercase(), name).unwrap();
     let [a, b, c, d, e] = ["Ash", "Birch", "Cedar", "Dogwood", "Elm"].map(device);
+    let start = Instant::now();
     pair(&a, &b, "Trees", &address).unwrap();
     admit(&a, &c);
     agree(&[&a, &b, &c], 3);
@@ -260,4 +260,35 @@ fn a_group_is_renamed_left_with_a_question_and_destroyed_with_its_limits_told() 
             "what was read can be read still"
         );
     }
+}
+
+#[test]
+fn an_end_that_the_relay_does_not_learn_of_goes_on_later_or_is_forgotten() {
+    let mut relay = RelayProcess::start().unwrap();
+    let a = Device::new("a", "Ash").unwrap();
+    let b = Device::new("b", "Birch").unwrap();
+    pair(&a, &b, "Trees", &relay.address().unwrap()).unwrap();
+    relay.kill();
+    let status =
+        |device: &Device| device.run_well(&["group", "list"]).unwrap()[0]["status"].clone();
+
+    let left = b.run_well(&["leave", "--yes"]).unwrap();
+    assert_eq!(left[0]["told"], false);
+    assert_eq!(status(&b), "leaving");
+    let unanswered = b.run(&["forget"]).unwrap();
+    assert_eq!(unanswered.said[0]["question"], "forget");
+    assert_eq!(unanswered.error.unwrap()["code"], "not-confirmed");
+    assert_eq!(status(&b), "leaving");
+    let forgotten = b.run_well(&["forget", "--yes"]).unwrap();
+    assert_eq!(forgotten[0]["type"], "forgotten");
+    assert_eq!(status(&b), "notJoined");
+
+    let destroyed = a.run_well(&["group", "destroy", "--yes"]).unwrap();
+    assert_eq!(of_type(&destroyed, "destroyed")[0]["told"], false);
+    assert_eq!(status(&a), "destroying");
+    relay.resume().unwrap();
+    let destroyed = a.run_well(&["group", "destroy"]).unwrap();
+    assert_eq!(destroyed.len(), 1, "nothing is asked again");
+    assert_eq!(destroyed[0]["told"], true);
+    assert_eq!(status(&a), "notJoined");
 }
