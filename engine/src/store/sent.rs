@@ -59,11 +59,12 @@ impl Store {
 
     /// Writes the rows of a `send` that was begun.
     pub(crate) fn finish_send(&mut self, changes: &[Change]) -> Result<Applied, StorageFault> {
+        let sequence = only_send(changes).map(|(sequence, _)| integer(sequence));
         self.sync_commits(false)?;
         let applied = self.apply_after(changes, None, |transaction| {
             transaction
-                .prepare_cached("DELETE FROM sent")?
-                .execute([])
+                .prepare_cached("DELETE FROM sent WHERE sequence = ?1")?
+                .execute([sequence])
                 .map(drop)
         });
         // Where it fails nothing was lost yet, and the machine is built anew.

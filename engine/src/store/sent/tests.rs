@@ -118,3 +118,19 @@ fn every_other_commit_is_synced_whatever_becomes_of_the_rest() {
     assert_eq!(store.messages_after(0, 100).unwrap().len(), 2);
     assert_eq!(snapshot(&store).last_sequence, 2);
 }
+
+#[test]
+fn on_a_full_disk_the_rest_waits_for_a_start_with_room_and_meets_no_other() {
+    let home = Home::new();
+    let mut store = home.open();
+    store.begin_send(&send(1, &[3])).unwrap();
+    // As if it had opened on a full disk, and there was room again later.
+    let second = send(2, &[3]);
+    store.begin_send(&second).unwrap();
+    store.finish_send(&second).unwrap();
+    assert_eq!(store.sends_left().unwrap().len(), 1);
+    drop(store);
+    let store = home.open();
+    assert_eq!(store.messages_after(0, 9).unwrap().len(), 2);
+    assert!(store.sends_left().unwrap().is_empty());
+}
