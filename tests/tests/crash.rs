@@ -136,3 +136,113 @@ fn a_join_that_was_killed_goes_on() {
     members.retain(|object| object["type"] == "member");
     assert_eq!(members.len(), 2, "{members:?}");
 }
+
+/// How often two programs are killed while they pair, and one while it closes.
+const PAIRING_KILLS: u64 = 6;
+const CLOSING_KILLS: u64 = 25;
+
+/// A moment for a kill, up to `most` from now.
+fn moment(seed: u64, number: u64, most: Duration) -> Duration {
+    // Spread evenly: each number is a moment of its own, and the seed moves them all.
+    let share = (seed.wrapping_add(number.wrapping_mul(0x9e37_79b9))) % 1_000;
+    most * u32::try_from(share).expect("below 1,000") / 1_000
+}
+
+/// Whichever of the two is cut off, and whenever: the same two devices end up together by
+/// what the programs themselves say is to be done.
+#[test]
+fn two_programs_that_are_killed_while_they_pair_can_pair() {
+    let (seed, relay) = (seed(), RelayProcess::start().unwrap());
+    let address = relay.address().unwrap();
+    let host = Device::new("host", "Host").unwrap();
+    host.run_well(&["group", "new", "Home", "--relay", &address])
+        .unwrap();
+    for number in 0..PAIRING_KILLS {
+        let name = format!("guest{number}");
+        let guest = Device::new(&name, &name).unwrap();
+        let mut inviting = host.start(&["pair", "--accept"]).unwrap();
+        let invitation = inviting.wait_for("invitation").unwrap();
+        let link = invitation["link"].as_str().unwrap();
+        let mut joining = guest.start(&["join", link, "--yes"]).unwrap();
+        // The pairing words take most of the time that there is.
+        let at = moment(seed, number, Duration::from_millis(2_500));
+        std::thread::sleep(at);
+        inviting.kill();
+        joining.kill();
+        println!("seed {seed}: killed both {at:?} after the invitation");
+        join_after_all(&host, &guest, &name);
+    }
+    let members = |device: &Device| {
+        let said = device.run_well(&["members"]).unwrap();
+        let of_group = said.iter().filter(|object| object["type"] == "member");
+        of_group.count()
+    };
+    let all = usize::try_from(PAIRING_KILLS + 1).unwrap();
+    assert_eq!(members(&host), all, "seed {seed}");
+}
+
+/// Brings the two together after both were killed: the guest goes on if it was let in, and
+/// otherwise gives up and asks again with a new invitation.
+fn join_after_all(host: &Device, guest: &Device, name: &str) {
+    let was_let_in = {
+        let said = host.run_well(&["members"]).unwrap();
+        let mut members = said.iter().filter(|object| object["type"] == "member");
+        members.any(|member| member["name"] == name)
+    };
+    if was_let_in {
+        // The news waits in the host's outbox or on the relay.
+        let mut serving = host.start(&["tail"]).unwrap();
+        let mut joining = guest.start(&["join", "--yes"]).unwrap();
+        // It may have heard so before it was killed; then no join is waiting.
+        let ended = joining.wait().unwrap();
+        assert!(ended.success() || ended.code() == Some(9), "{ended:?}");
+        serving.kill();
+    } else {
+        // What was asked under the old invitation is of no use any more.
+        let _ = guest.run(&["join", "--cancel"]).unwrap();
+        let mut inviting = host.start(&["pair", "--accept"]).unwrap();
+        let invitation = inviting.wait_for("invitation").unwrap();
+        let link = invitation["link"].as_str().unwrap();
+        let mut joining = guest.start(&["join", link, "--yes"]).unwrap();
+        joining.wait_for("joined").unwrap();
+        assert!(joining.wait().unwrap().success());
+        assert!(inviting.wait().unwrap().success());
+    }
+    let said = guest.run_well(&["members"]).unwrap();
+    assert!(
+        said.iter().any(|object| object["name"] == "Host"),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_program_that_is_killed_while_it_closes_has_sent_what_it_said() {
+    let (seed, relay) = (seed(), RelayProcess::start().unwrap());
+    let sender = Device::new("sender", "Sender").unwrap();
+    let receiver = Device::new("receiver", "Receiver").unwrap();
+    pair(&sender, &receiver, "Two", &relay.address().unwrap()).unwrap();
+    let mut queued = Vec::new();
+    for number in 0..CLOSING_KILLS {
+        let text = number.to_string();
+        let mut sending = sender.start(&["send", &text]).unwrap();
+        let said = sending.wait_for("queued").unwrap();
+        queued.push(said["message_id"].clone());
+        // From here on it pushes, hears the answer and closes.
+        std::thread::sleep(moment(seed, number, Duration::from_millis(60)));
+        sending.kill();
+    }
+    // What is still in its outbox goes with the next command that reaches the relay.
+    sender
+        .run_well(&["send", "the last", "--wait", "20"])
+        .unwrap();
+    let mut reading = receiver.start(&["tail"]).unwrap();
+    let mut shown = Vec::new();
+    loop {
+        let message = reading.wait_for("message").unwrap();
+        if message["text"] == "the last" {
+            break;
+        }
+        shown.push(message["message_id"].clone());
+    }
+    assert_eq!(shown, queued, "seed {seed}: each once and in order");
+}

@@ -208,3 +208,18 @@ fn data(
 ) -> Failure {
     Failure::new(code, Exit::Data, what, why, action)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_is_too_new_names_both_versions() {
+        let failure = open_error(OpenError::StoreTooNew {
+            found: 71,
+            known: 42,
+        });
+        assert_eq!(failure.code, "store-too-new");
+        assert!(failure.why.contains("71") && failure.why.contains("42"));
+    }
+}
