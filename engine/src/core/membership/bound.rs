@@ -53,9 +53,11 @@ pub(super) const MERGE_DELAY_MS: u64 = 20 * SECOND_MS;
 /// `T_close`: the time a key stays in limbo before a merge closes it.
 pub(super) const CLOSE_AFTER_MS: u64 = DAY_MS;
 
-/// The time after which a key in limbo is closed although it never sent this device anything:
-/// what its real admission could arrive in has by then expired on every relay.
-pub(super) const CLOSE_SILENT_AFTER_MS: u64 = 30 * DAY_MS;
-
 /// The grace in which manifests of a removed issuer are still taken.
 pub(super) const REMOVED_ISSUER_GRACE_MS: u64 = 30 * DAY_MS;
+
+/// The time after which a key in limbo is closed although it never sent this device anything.
+///
+/// Long, for its real admission may be on its way; and well within the grace, for those it is
+/// told to may have removed this device meanwhile, and would no longer hear it.
+pub(super) const CLOSE_SILENT_AFTER_MS: u64 = REMOVED_ISSUER_GRACE_MS / 2;

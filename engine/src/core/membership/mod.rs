@@ -35,7 +35,7 @@
 //! - a newcomer is sent the child of a proof before the parent, so that it never takes the
 //!   removed device for a member, not for a moment, and doesn't greet it (3.4);
 //! - a merge closes only limbo keys that are all due (3.6);
-//! - a limbo key that never sent this device anything is closed too, after thirty days: two
+//! - a limbo key that never sent this device anything is closed too, after fifteen days: two
 //!   camps that removed each other's admitters would list each other for ever (3.6);
 //! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8).
 //!

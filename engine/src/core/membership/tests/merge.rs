@@ -167,7 +167,7 @@ fn limbo_key_whose_admission_arrives_is_not_closed() {
 }
 
 #[test]
-fn silent_limbo_key_is_closed_after_thirty_days() {
+fn silent_limbo_key_is_closed_after_fifteen_days() {
     let people: [Person; 4] = Person::many();
     let [a, b, c, limbo] = &people;
     let root = manifest(1, None, &[a, b, c], a);
@@ -184,7 +184,7 @@ fn silent_limbo_key_is_closed_after_thirty_days() {
     tick(&mut group, a, NOW_MS + 100 * HOUR_MS, true);
     assert!(!group.snapshot().tombs.contains_key(&limbo.key()));
     let due_ms = group.next_timer().expect("the closing is planned");
-    assert_eq!(due_ms, NOW_MS + 30 * 24 * HOUR_MS);
+    assert_eq!(due_ms, NOW_MS + 15 * 24 * HOUR_MS);
     tick(&mut group, a, due_ms, true);
     let fires_ms = group.next_timer().expect("with the usual delay");
     tick(&mut group, a, fires_ms, true);
