@@ -31,6 +31,7 @@ fn links_between_documents_lead_somewhere() {
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "docs/operating.md",
+        "docs/membership.md",
         "docs/threat-model.md",
         "docs/validation.md",
         "docs/delivery-issues.md",
