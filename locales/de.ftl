@@ -583,6 +583,7 @@ issues-about = Alles, was nicht seinen Weg ging, das Neueste zuerst. Ein Eintrag
 issue-label = { $what }, in { $group }
 issue-dismiss = Abhaken
 issue-dismissed = Abgehakt.
+issue-version = Welche Version ist das?
 issue-show = Nachricht zeigen
 
 ## Settings

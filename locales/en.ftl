@@ -572,6 +572,7 @@ issues-about = Everything that did not go its way, newest first. An entry stays 
 issue-label = { $what }, in { $group }
 issue-dismiss = Dismiss
 issue-dismissed = Dismissed.
+issue-version = Which version is this?
 issue-show = Show the message
 
 ## Settings

@@ -48,6 +48,11 @@ export function play<Method extends "receive" | "request" | "change" | "refuse">
   );
 }
 
+/** Reads or changes something in the sample app. What is read runs in the window. */
+export function sample<Answer>(page: Page, read: (app: SampleApp) => Answer): Promise<Answer> {
+  return page.evaluate(`(${read.toString()})(globalThis.sampleApp)`) as Promise<Answer>;
+}
+
 export async function openGroup(page: Page, group: string): Promise<void> {
   await page.locator(`[data-group="${group}"]`).click();
   await page.locator(`[data-group="${group}"][aria-current]`).waitFor();

@@ -21,12 +21,12 @@ const looks: [string, Look][] = [
   ["dark-200", { ...SIZE, zoom: 2, colorScheme: "dark" }],
 ];
 
-/** The pictures of the documents: a name, a scene and a theme. */
+/** The pictures of the documents: a name, a scene and a theme; each with few groups. */
 const chosen: [string, string, "light" | "dark"][] = [
   ["window", "members", "light"],
   ["window-dark", "group-new-messages", "dark"],
-  ["pairing", "pair-requests", "light"],
-  ["relay", "relay-test", "light"],
+  ["pairing", "pair-code", "light"],
+  ["relay", "relay-test", "dark"],
   ["issues", "issues", "light"],
 ];
 
@@ -49,5 +49,5 @@ if (pictures === undefined) {
   });
 } else {
   mkdirSync(pictures, { recursive: true });
-  it.each(chosen)("%s", (name, scene, colorScheme) => take(allScenes[scene] ?? { address: "" }, { ...SIZE, colorScheme }, `${pictures}/${name}.png`));
+  it.each(chosen)("%s", (name, scene, colorScheme) => take({ ...allScenes[scene], address: "?scene=picture" }, { ...SIZE, colorScheme }, `${pictures}/${name}.png`));
 }

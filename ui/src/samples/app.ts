@@ -117,7 +117,7 @@ export class SampleState {
       this.messages.set(one.id, rows);
       one.lastPosition = rows.at(-1)?.position ?? 0;
       one.readPosition = readBefore(rows, one.unread);
-      if (one.issueCount > 0) this.issues = sampleIssues(one, nowMs);
+      if (one.issueCount > 0) this.issues = sampleIssues(one, nowMs).slice(0, one.issueCount);
     }
   }
 }

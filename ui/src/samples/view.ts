@@ -157,6 +157,11 @@ export function sceneView(scene: string, language: string): AppView {
     view.groups.forEach((one) => (one.issueCount = 0));
     view.issueCount = 0;
   }
+  if (name === "picture") {
+    const kept = ["devices", "family", "many", "alone"].flatMap((id) => view.groups.filter((one) => one.id === id));
+    view.groups = kept.map((one) => (one.id === "many" ? { ...one, name: "Allotment", clockOffMs: null, issueCount: 3 } : one));
+    view.issueCount = 3;
+  }
   if (name === "passphrase-kept") view.settings = { ...settings, keyStore: "passphrase", autoLock: "afterMinutes", trayPresent: false, mutedUntilMs: Date.now() + 3_600_000 };
   if (name === "fresh-member") view.groups.forEach((one) => one.members.forEach((other) => (other.addedAtMs = Date.now() - 60_000)));
   if (name === "one-closed") view.failure = { code: "storage", args: { kind: "damaged" } };
