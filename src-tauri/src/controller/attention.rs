@@ -64,7 +64,7 @@ impl Destinations {
 /// Shows notifications when their time has come, until the app is gone.
 pub(super) async fn run(app: Weak<Shared>) {
     /// The longest sleep: the app may be gone meanwhile.
-    const SLEEP_MAX: Duration = Duration::from_secs(1);
+    const SLEEP_MAX: Duration = Duration::from_secs(10);
     loop {
         let Some(shared) = app.upgrade() else { return };
         let controller = Controller { shared };

@@ -20,6 +20,9 @@ use crate::view::{AppView, MessagesChanged, SpentCode, StaleRequestView, StatusR
 /// The shortest time between two views.
 const PACE: Duration = Duration::from_millis(50);
 
+/// How long it waits for news at most before it looks whether the app is gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// More changed rows than this are told as "all".
 const CHANGED_IDS_MAX: usize = 256;
 
@@ -52,7 +55,7 @@ pub(super) async fn run(app: Weak<Shared>) {
     let mut last = None;
     loop {
         let Some(shared) = app.upgrade() else { return };
-        let wait = tokio::time::timeout(Duration::from_secs(1), shared.changed.notified());
+        let wait = tokio::time::timeout(PATIENCE, shared.changed.notified());
         if wait.await.is_ok() {
             let controller = Controller { shared };
             controller.tell(&mut last).await;
@@ -88,6 +91,9 @@ impl Controller {
         let mut state = self.state();
         match event {
             Event::MessageStored { position } => {
+                if let Some(group) = state.groups.get_mut(group) {
+                    group.changes = group.changes.wrapping_add(1);
+                }
                 let rows = state.changed_rows.entry(group.to_owned()).or_default();
                 rows.add_position(position);
                 let first = rows.stored_from.map_or(position, |from| from.min(position));

@@ -82,6 +82,7 @@ impl From<OpenError> for AppError {
                 Self::new(AppErrorCode::Storage).with_word("kind", fault.code())
             }
             OpenError::StoreTooNew { found, known } => Self::new(AppErrorCode::StoreTooNew)
+                .with_word("kind", "named")
                 .with_number("found", found.into())
                 .with_number("known", known.into()),
         }

@@ -19,6 +19,7 @@ use sealpost_protocol::token::PairingToken;
 
 use super::failure::{address_part, invitation_part};
 use super::pairing::DrawnCode;
+use super::snapshot::Counted;
 use super::{Controller, blocking};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::qr_code;
@@ -50,6 +51,12 @@ pub(super) struct Group {
     pub(super) stale_request: Option<StaleRequestView>,
     /// What was typed and not sent.
     pub(super) draft: String,
+    /// What was counted in its store.
+    pub(super) counted: Counted,
+    /// How often something happened in it that changes what is counted.
+    pub(super) changes: u64,
+    /// How often it had happened when it was counted.
+    pub(super) counted_changes: Option<u64>,
     /// How many delivery issues there are.
     pub(super) issue_count: u64,
     /// What the members panel says of each member beside its name.
@@ -76,6 +83,9 @@ impl Group {
             drawn_code: None,
             stale_request: None,
             draft: String::new(),
+            counted: Counted::default(),
+            changes: 0,
+            counted_changes: None,
             issue_count: 0,
             members: BTreeMap::new(),
             members_known: false,

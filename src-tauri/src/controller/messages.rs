@@ -108,11 +108,12 @@ impl Controller {
         let engine = self.engine(&args.group)?;
         engine.delete_message(args.position).await?;
         self.forget_subject(&args.group);
+        let group = args.group;
         self.window().emit_messages(&MessagesChanged {
-            group: args.group,
+            group: group.clone(),
             from: args.position,
         });
-        self.changed();
+        self.recount(&group);
         Ok(())
     }
 
@@ -149,7 +150,7 @@ impl Controller {
         self.note_use();
         self.engine(&args.group)?.mark_read(args.position).await?;
         self.note_read(&args.group, args.position);
-        self.changed();
+        self.recount(&args.group);
         Ok(())
     }
 }

@@ -28,7 +28,8 @@ use crate::view::{
 use crate::window::{TrayStatus, TrayView};
 
 /// What of a group has to be asked from its store.
-struct Counted {
+#[derive(Clone, Copy, Default)]
+pub(super) struct Counted {
     unread: u64,
     read_position: u64,
     last_position: u64,
@@ -37,20 +38,41 @@ struct Counted {
 impl Controller {
     /// Builds the state of the window.
     pub(super) async fn snapshot(&self) -> AppView {
-        let mut counted = Vec::new();
-        for (name, engine) in self.engines() {
-            counted.push((name, count(&engine).await));
-        }
+        self.count_messages().await;
         let mut state = self.state();
         let relay_key = state.relay.public_key();
-        let groups = counted
-            .into_iter()
-            .filter_map(|(name, counted)| {
-                let group = state.groups.get_mut(&name)?;
-                Some(group_view(name, group, &counted, relay_key))
-            })
-            .collect();
+        let groups = state.groups.iter_mut();
+        let groups = groups.map(|(name, group)| group_view(name.clone(), group, relay_key));
+        let groups = groups.collect();
         self.app_view(&state, groups)
+    }
+
+    /// Counts the messages of each group in which something happened since it was counted:
+    /// counting fifty thousand unread ones takes longer than all the rest.
+    async fn count_messages(&self) {
+        for (name, engine) in self.engines() {
+            let changes = |state: &State| {
+                let group = state.groups.get(&name)?;
+                (group.counted_changes != Some(group.changes)).then_some(group.changes)
+            };
+            let Some(changes) = changes(&self.state()) else {
+                continue;
+            };
+            let counted = count(&engine).await;
+            if let Some(group) = self.state().groups.get_mut(&name) {
+                group.counted = counted;
+                // What happened while it was counted makes it old again.
+                group.counted_changes = Some(changes);
+            }
+        }
+    }
+
+    /// Says that a group's messages have to be counted anew.
+    pub(super) fn recount(&self, group: &str) {
+        if let Some(group) = self.state().groups.get_mut(group) {
+            group.changes = group.changes.wrapping_add(1);
+        }
+        self.changed();
     }
 
     fn app_view(&self, state: &State, groups: Vec<GroupView>) -> AppView {
@@ -160,19 +182,14 @@ fn keychain_view(stage: &Stage, profile: Option<&Profile>) -> Option<KeychainVie
     }
 }
 
-fn group_view(
-    id: String,
-    group: &mut Group,
-    counted: &Counted,
-    relay_key: Option<NoisePublic>,
-) -> GroupView {
-    let engine = &group.engine;
+fn group_view(id: String, group: &mut Group, relay_key: Option<NoisePublic>) -> GroupView {
+    let (engine, counted) = (&group.engine, group.counted);
     let relay = engine.relay();
     let PairingState { window, join } = engine.pairing();
     GroupView {
         id,
         name: engine.group_name().unwrap_or_default(),
-        status: group_status(engine.status(), group.status_reason, counted),
+        status: group_status(engine.status(), group.status_reason, &counted),
         status_reason: group.status_reason,
         connection: connection_view(engine),
         relay_host: relay

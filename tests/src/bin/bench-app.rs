@@ -26,6 +26,7 @@ use sealpost_tests::process::{OwnedProcess, wait_until};
 use sealpost_tests::program::Program;
 use sealpost_tests::session_bus::TrayHost;
 use serde_json::json;
+use tokio::task::JoinSet;
 
 /// How many messages the long history has, unless `MESSAGES` says otherwise.
 const MESSAGES: u64 = 50_000;
@@ -131,17 +132,12 @@ async fn fill(window: &AppWindow, messages: u64) -> anyhow::Result<()> {
     guest.confirm_words().await?;
     window.element("composer").await?;
     let start = Instant::now();
-    let writer = guest.clone();
-    let writing = tokio::spawn(async move {
-        for message in 1..=messages {
-            let text = format!("Message {message} of a long history, with a few words in it");
-            writer.send_text(&text).await?;
-        }
-        anyhow::Ok(())
-    });
+    let mut writing = write(&guest, messages);
     let longest = longest_frame(window).await?;
     report("longest frame while messages arrive", longest, "100 ms");
-    writing.await??;
+    while let Some(written) = writing.join_next().await {
+        written??;
+    }
     until("all messages", ARRIVAL_PATIENCE, async || {
         Ok(last_position(window).await? >= messages)
     })
@@ -154,6 +150,25 @@ async fn fill(window: &AppWindow, messages: u64) -> anyhow::Result<()> {
     );
     guest.close().await;
     Ok(())
+}
+
+/// Writes the long history: many at a time, because each send waits for the disk.
+fn write(guest: &Engine, messages: u64) -> JoinSet<anyhow::Result<()>> {
+    const WRITERS: u64 = 64;
+    let mut writing = JoinSet::new();
+    for first in 1..=WRITERS {
+        let guest = guest.clone();
+        writing.spawn(async move {
+            let mut message = first;
+            while message <= messages {
+                let text = format!("Message {message} of a long history, with a few words in it");
+                guest.send_text(&text).await?;
+                message += WRITERS;
+            }
+            Ok(())
+        });
+    }
+    writing
 }
 
 async fn open_guest(folder: &Path, invitation: &Invitation) -> anyhow::Result<Engine> {
