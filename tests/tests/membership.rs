@@ -1,5 +1,12 @@
 //! Real programs: who is in a group after changes at the same time, and the end of a group.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test that can't go on has failed, and says how far it came"
+)]
+
 use std::time::{Duration, Instant, SystemTime};
 
 use sealpost_tests::device_process::{Device, RunningCommand, pair};
