@@ -172,9 +172,10 @@ impl Home {
         let handled = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&handled);
         let handler = engine.on_message(move |message| {
-            seen.lock()
-                .unwrap()
-                .push(Content::of(&message.body).text().unwrap().to_owned());
+            // The group's name comes this way, too.
+            if let Some(text) = Content::of(&message.body).text() {
+                seen.lock().unwrap().push(text.to_owned());
+            }
             Box::pin(async { Ok(()) })
         });
         handler.unwrap();
