@@ -23,6 +23,9 @@ pub const BUFFERED_MANIFESTS_MAX: usize = 64;
 /// Ancestors that a newcomer is sent after its manifest.
 pub(super) const ANCESTORS_MAX: usize = 4;
 
+/// Ancestors that a member is sent before a manifest whose parents it wasn't sent.
+pub(super) const UNSENT_ANCESTORS_MAX: usize = 8;
+
 /// Removed keys, newest first, whose proof is kept and sent to a newcomer.
 pub(super) const PROVEN_KEYS_MAX: usize = 16;
 

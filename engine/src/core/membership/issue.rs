@@ -11,7 +11,7 @@ use sealpost_protocol::limit::{GROUP_MEMBERS_MAX, MANIFEST_VERSION_MAX};
 use sealpost_protocol::manifest::{Manifest, ManifestError, Member, SignedManifest};
 use sealpost_protocol::name::DeviceName;
 
-use super::bound::{ANCESTORS_MAX, TOMBS_MAX};
+use super::bound::{ANCESTORS_MAX, TOMBS_MAX, UNSENT_ANCESTORS_MAX};
 use super::view::rank;
 use super::{Membership, MembershipChange};
 
@@ -342,8 +342,9 @@ impl Membership {
         manifest: &SignedManifest,
         key: &SigningPublic,
     ) -> Vec<SignedManifest> {
-        let ancestors = self.known.ancestors(manifest, ANCESTORS_MAX).into_iter();
+        let ancestors = self.known.ancestors(manifest, UNSENT_ANCESTORS_MAX);
         let mut unsent: Vec<_> = ancestors
+            .into_iter()
             .take_while(|ancestor| !self.was_sent(ancestor, key))
             .cloned()
             .collect();

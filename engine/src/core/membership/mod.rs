@@ -22,8 +22,8 @@
 //! - a manifest that doesn't list its issuer is a leave, whatever its parent (step 4);
 //! - the removals of one manifest are taken before a greater one is judged (step 4);
 //! - where manifests differ in a member's noise key or name, the greatest decides (step 5);
-//! - a member that was never sent a new manifest's parent gets it first, and up to three of
-//!   its ancestors that it wasn't sent either (3.4);
+//! - a member that was never sent a new manifest's parent gets it first, and up to seven
+//!   of its ancestors that it wasn't sent either (3.4);
 //! - a removal for which no manifest lists both devices issues a merge to build on (3.4);
 //! - admitting a member again sends it a manifest by its admitter, issued anew if need be;
 //! - a full table of parked manifests keeps out only what would be parked (3.5);
