@@ -46,6 +46,7 @@ use crate::core::error::{EngineError, StorageFault};
 use crate::core::event::Event;
 use crate::core::issue::DeliveryIssue;
 use crate::core::message::Message;
+use crate::core::status::Connection;
 use crate::core::step::{Change, Effect, HandlerRun, Step, WordsRequest};
 use crate::session::Report;
 use crate::store::Applied;
@@ -375,13 +376,15 @@ impl Actor {
     /// Answers what was sent as soon as it is durable, before anything is sealed. Returns
     /// whether the machine goes on.
     fn settle_sends(&mut self, step: Step, mut answers: Vec<Answer>) -> bool {
+        // Else the commit of its acknowledgement would come right after and sync it along.
+        let is_offline = self.group.device.connection() != Connection::Connected;
         let store = &mut self.group.store;
         let committed = match store.begin_send(&step.changes) {
             Ok(true) => {
                 for answer in answers.drain(..) {
                     answer(Ok(()));
                 }
-                store.finish_send(&step.changes)
+                store.finish_send(&step.changes, is_offline)
             }
             Ok(false) => store.apply(&step.changes, None),
             Err(fault) => Err(fault),

@@ -3,7 +3,7 @@
 //!
 //! Owns the table `sent`. A message touches nine pages of the database, and each is encrypted
 //! and authenticated before the log is synced; its caller waits for one page and the sync. The
-//! rest is written after the answer, without a sync of its own: a crash in between, of the
+//! rest is written after the answer and needs no sync of its own: a crash in between, of the
 //! program or of the computer, leaves the row, and the next start writes the rest from it.
 //!
 //! Invariants:
@@ -57,10 +57,15 @@ impl Store {
         Ok(true)
     }
 
-    /// Writes the rows of a `send` that was begun.
-    pub(crate) fn finish_send(&mut self, changes: &[Change]) -> Result<Applied, StorageFault> {
+    /// Writes the rows of a `send` that was begun. Synced, it takes longer; otherwise the next
+    /// commit pays for them, which is soon where a relay answers.
+    pub(crate) fn finish_send(
+        &mut self,
+        changes: &[Change],
+        is_synced: bool,
+    ) -> Result<Applied, StorageFault> {
         let sequence = only_send(changes).map(|(sequence, _)| integer(sequence));
-        self.sync_commits(false)?;
+        self.sync_commits(is_synced)?;
         let applied = self.apply_after(changes, None, |transaction| {
             transaction
                 .prepare_cached("DELETE FROM sent WHERE sequence = ?1")?

@@ -52,7 +52,7 @@ fn a_send_is_the_same_by_the_short_way_and_after_a_stop_in_the_middle_of_it() {
         let first = send(1, recipients);
         assert!(store.begin_send(&first).unwrap());
         assert!(store.messages_after(0, 100).unwrap().is_empty());
-        let applied = store.finish_send(&first).unwrap();
+        let applied = store.finish_send(&first, false).unwrap();
         assert_eq!(applied.stored, [(message(1, true, &[]).id, 1)]);
         assert!(store.begin_send(&send(2, recipients)).unwrap());
         // The power goes: what was never synced may be gone, what was answered is there.
@@ -104,12 +104,12 @@ fn every_other_commit_is_synced_whatever_becomes_of_the_rest() {
     let first = send(1, &[3]);
     store.begin_send(&first).unwrap();
     assert_eq!(synchronous(&store), FULL);
-    store.finish_send(&first).unwrap();
+    store.finish_send(&first, true).unwrap();
     assert_eq!(synchronous(&store), FULL);
     let second = send(2, &[3]);
     store.begin_send(&second).unwrap();
     store.hide_tables(true);
-    store.finish_send(&second).unwrap_err();
+    store.finish_send(&second, false).unwrap_err();
     assert_eq!(synchronous(&store), FULL);
     store.finish_sends_left().unwrap_err();
     store.hide_tables(false);
@@ -127,7 +127,7 @@ fn on_a_full_disk_the_rest_waits_for_a_start_with_room_and_meets_no_other() {
     // As if it had opened on a full disk, and there was room again later.
     let second = send(2, &[3]);
     store.begin_send(&second).unwrap();
-    store.finish_send(&second).unwrap();
+    store.finish_send(&second, false).unwrap();
     assert_eq!(store.sends_left().unwrap().len(), 1);
     drop(store);
     let store = home.open();
