@@ -15,6 +15,7 @@
 
 mod attention;
 mod auto_lock;
+mod clock;
 mod emission;
 mod failure;
 mod group;

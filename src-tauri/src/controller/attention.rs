@@ -199,6 +199,10 @@ impl Controller {
             if let Some(group) = state.groups.get_mut(group) {
                 let known = group.members.entry(row.author.clone()).or_default();
                 known.last_message_at_ms = Some(row.stored_at_ms);
+                if !row.own {
+                    let clock = &mut group.clock;
+                    clock.handle(&row.author, row.sent_at_ms, row.stored_at_ms);
+                }
             }
             if row.own {
                 continue;

@@ -17,6 +17,7 @@ use sealpost_protocol::key::MemberId;
 use sealpost_protocol::name;
 use sealpost_protocol::token::PairingToken;
 
+use super::clock::ClockWitnesses;
 use super::failure::{address_part, invitation_part};
 use super::pairing::DrawnCode;
 use super::snapshot::Counted;
@@ -49,6 +50,8 @@ pub(super) struct Group {
     pub(super) drawn_code: Option<DrawnCode>,
     /// The device that last asked with a code that is used up.
     pub(super) stale_request: Option<StaleRequestView>,
+    /// What the times in received messages say of this computer's clock.
+    pub(super) clock: ClockWitnesses,
     /// What was typed and not sent.
     pub(super) draft: String,
     /// What was counted in its store.
@@ -82,6 +85,7 @@ impl Group {
             status_reason,
             drawn_code: None,
             stale_request: None,
+            clock: ClockWitnesses::default(),
             draft: String::new(),
             counted: Counted::default(),
             changes: 0,

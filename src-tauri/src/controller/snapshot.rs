@@ -211,7 +211,7 @@ fn group_view(id: String, group: &mut Group, relay_key: Option<NoisePublic>) -> 
         read_position: counted.read_position,
         issue_count: group.issue_count,
         draft: group.draft.clone(),
-        clock_off_ms: None,
+        clock_off_ms: group.clock.off_ms(),
         pairing_closed: group.pairing_closed,
         stale_request: group.stale_request.clone(),
         join: join.map(|join| JoinView {
