@@ -296,7 +296,9 @@ fn memory(what: &str, of: u32) -> anyhow::Result<String> {
     let own = of_one(of, "Rss:");
     ensure!(own > 0.0, "the app is gone");
     let all: f64 = family(of).into_iter().map(|id| of_one(id, "Pss:")).sum();
-    let values = format!("{own:.0} MiB own (RSS), {all:.0} MiB of all (PSS)");
+    // Most of the first is the code of the system's web view, which others use too.
+    let heap = of_one(of, "Anonymous:");
+    let values = format!("{own:.0} MiB own (RSS, {heap:.0} of it data), {all:.0} MiB of all (PSS)");
     Ok(line(what, &values, "120 MiB own"))
 }
 
