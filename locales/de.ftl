@@ -636,6 +636,7 @@ backup-passphrase = Wähle eine Passphrase für diese Sicherung. Ohne sie kann n
 backup-choose-place = Ort wählen
 backup-done = Die Sicherung wurde geschrieben.
 restore = Sicherung einspielen
+restore-have = Ich habe eine Sicherung
 restore-does = Die Gruppen und Nachrichten der Sicherung kommen in dieses Profil zurück.
 restore-keys = Ein eingespieltes Gerät beginnt mit neuen Schlüsseln: Seine Nachrichten sind wieder da, und die Gruppen lassen es mit einem Kopplungscode wieder ein. Zwei Kopien eines Geräts würden einander die Nachrichten wegnehmen.
 restore-understood = Ich verstehe, dass die Gruppen dieses Gerät wieder einlassen müssen

@@ -625,6 +625,7 @@ backup-passphrase = Choose a passphrase for this backup. Without it, nobody can 
 backup-choose-place = Choose a place
 backup-done = The backup was written.
 restore = Restore a backup
+restore-have = I have a backup
 restore-does = The groups and messages of the backup come back into this profile.
 restore-keys = A device that was restored starts with new keys: its messages are back, and the groups let it in again with a pairing code. Two copies of one device would take each other’s messages away.
 restore-understood = I understand that the groups have to let this device in again

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import type { Look } from "./browser";
-import { at, useWindows } from "./fixture";
+import { at, settled, useWindows } from "./fixture";
 
 const open = useWindows();
 const QUIET_MODULES = 4;
@@ -27,6 +27,9 @@ async function openCode(look: Look): Promise<{ page: Page; link: string }> {
   const page = await open("", look);
   await at(page, "pair-device").click();
   await at(page, "qr-code").locator("svg").waitFor();
+  // A busy machine takes a picture before the code was painted.
+  await settled(page);
+  await settled(page);
   return { page, link: await at(page, "invitation-link").inputValue() };
 }
 

@@ -26,6 +26,8 @@ const looks: Look[] = [
   { name: "narrow", axe: "structure", width: 360, height: 720, colorScheme: "light", forcedColors: "none" },
 ];
 
+const FIRST_SIZE = { width: 1180, height: 760 };
+
 /** What a look breaks, in words; empty when nothing is wrong. */
 function faults(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -47,13 +49,27 @@ function faults(page: Page): Promise<string[]> {
   });
 }
 
-/** One test for each scene: it holds in every look. */
+/** One test for each scene: it holds in every look. All in one page, which is loaded anew. */
 export function holdInEveryLook(scenes: Record<string, Scene>): void {
   const open = useWindows();
+  let page: Page | null = null;
+
+  async function load(address: string): Promise<Page> {
+    if (page === null) {
+      page = await open(address);
+    } else {
+      await page.emulateMedia({ colorScheme: "light", forcedColors: "none", reducedMotion: "reduce" });
+      await page.setViewportSize(FIRST_SIZE);
+      await page.goto(new URL(`index.html${address}`, page.url()).href);
+      await page.waitForSelector("main");
+    }
+    await settled(page);
+    return page;
+  }
+
   describe.each(Object.entries(scenes))("%s", (_, scene) => {
     it("holds in every look", async () => {
-      const page = await open(scene.address);
-      await settled(page);
+      const page = await load(scene.address);
       await scene.go?.(page);
       await bringAxe(page);
       const hasPanel = (await page.locator(".panel").count()) > 0;
@@ -70,7 +86,6 @@ export function holdInEveryLook(scenes: Record<string, Scene>): void {
         const byAxe = look.axe === null ? [] : await axeFaults(page, look.axe);
         expect([look.name, ...byAxe, ...(await faults(page))]).toEqual([look.name]);
       }
-      await page.close();
     });
   });
 }

@@ -53,6 +53,7 @@ const settings = (...testids: string[]) => after(press("settings"), press(...tes
 export const startScenes: Record<string, Scene> = {
   starting: { address: "?scene=starting" },
   "first-start": { address: "?scene=first" },
+  "first-start-restore": { address: "?scene=first", go: press("restore") },
   "first-start-address": { address: "?scene=first", go: press("relay-elsewhere") },
   "first-start-german": { address: "?scene=first&lang=de" },
   "keychain-missing": { address: "?scene=keychain:missing" },
