@@ -52,11 +52,11 @@ const RING: Colour = [0xff, 0xff, 0xff, 0xff];
 const UNREAD: Colour = [0x1f, 0x6f, 0xd6, 0xff];
 const ISSUE: Colour = [0xc8, 0x4b, 0x0c, 0xff];
 
-/// A disc in the upper right quarter; for an issue with an exclamation mark, because colour
-/// alone tells nothing to those who don't see it.
+/// A disc in the lower right quarter, below the dot of the relay; for an issue with an
+/// exclamation mark, because colour alone tells nothing to those who don't see it.
 fn draw_mark(pixels: &mut [u8], width: u32, mark: Mark) {
     let size = f64::from(width);
-    let (centre_x, centre_y, radius) = (size * 0.75, size * 0.25, size * 0.25);
+    let (centre_x, centre_y, radius) = (size * 0.75, size * 0.75, size * 0.25);
     let fill = if mark == Mark::Issue { ISSUE } else { UNREAD };
     let mut x = 0;
     let mut y = 0;
@@ -109,14 +109,17 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_leaves_the_lower_half_as_it_was() {
-        let plain = IconState::default().draw();
+    fn a_mark_leaves_the_dot_of_the_relay_as_it_was() {
+        let plain = IconState {
+            relay_on: true,
+            mark: Mark::None,
+        };
         let marked = IconState {
             mark: Mark::Issue,
-            ..IconState::default()
-        }
-        .draw();
-        let half = plain.rgba().len() / 2 + 64 * 4;
-        assert_eq!(plain.rgba().get(half..), marked.rgba().get(half..));
+            ..plain
+        };
+        let (plain, marked) = (plain.draw(), marked.draw());
+        let half = plain.rgba().len() / 2 - 64 * 4;
+        assert_eq!(plain.rgba().get(..half), marked.rgba().get(..half));
     }
 }
