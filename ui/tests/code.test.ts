@@ -6,10 +6,11 @@ import type { Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import type { Look } from "./browser";
-import { at, settled, useWindows } from "./fixture";
+import { at, useWindows } from "./fixture";
 
 const open = useWindows();
 const QUIET_MODULES = 4;
+const PICTURES_MAX = 20;
 
 const looks: [string, Look][] = [
   ["light", {}],
@@ -27,10 +28,18 @@ async function openCode(look: Look): Promise<{ page: Page; link: string }> {
   const page = await open("", look);
   await at(page, "pair-device").click();
   await at(page, "qr-code").locator("svg").waitFor();
-  // A busy machine takes a picture before the code was painted.
-  await settled(page);
-  await settled(page);
   return { page, link: await at(page, "invitation-link").inputValue() };
+}
+
+/** A picture of the card; a busy machine may take it before the code was painted. */
+async function pictureOf(page: Page): Promise<PNG> {
+  const isBlank = (picture: PNG): boolean => inkWithin(picture, picture.width / 10).right === 0;
+  let card = PNG.sync.read(await at(page, "qr-card").screenshot());
+  for (let tries = 0; isBlank(card) && tries < PICTURES_MAX; tries += 1) {
+    await page.waitForTimeout(100);
+    card = PNG.sync.read(await at(page, "qr-card").screenshot());
+  }
+  return card;
 }
 
 function luminance(png: PNG, x: number, y: number): number {
@@ -72,7 +81,7 @@ describe.each(looks)("the code (%s)", (_, look) => {
     const { page, link } = await openCode(look);
     const expected = await page.evaluate(() => (globalThis as unknown as { sampleApp: { codeText: string } }).sampleApp.codeText);
     expect(expected.startsWith("trueseal://") && link.startsWith("trueseal://")).toBe(true);
-    const card = PNG.sync.read(await at(page, "qr-card").screenshot());
+    const card = await pictureOf(page);
     for (const png of [card, shrink(card, 240)]) {
       expect(decode(new Uint8ClampedArray(png.data), png.width, png.height, { inversionAttempts: "dontInvert" })?.data).toBe(expected);
     }
@@ -80,7 +89,7 @@ describe.each(looks)("the code (%s)", (_, look) => {
 
   it("has a white border of four modules all around", async () => {
     const { page } = await openCode(look);
-    const card = PNG.sync.read(await at(page, "qr-card").screenshot());
+    const card = await pictureOf(page);
     const zoom = look.zoom ?? 1;
     const svg = await at(page, "qr-code").locator("svg").evaluate((drawing) => ({ side: drawing.getBoundingClientRect().width, box: (drawing as SVGSVGElement).viewBox.baseVal.width }));
     const modules = await page.evaluate(() => (globalThis as unknown as { sampleApp: { codeModules: number } }).sampleApp.codeModules);
