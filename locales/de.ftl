@@ -10,7 +10,6 @@
 file-code = sealpost-code.png
 file-picture = Bild
 file-text = Text
-file-backup = Sealpost-Sicherung
 
 ## Benachrichtigungen
 
@@ -716,6 +715,12 @@ error-group-full = Die Gruppe ist voll
 error-group-worn-out = Die Gruppe nimmt niemanden mehr auf
     .why = Sie hat { $max } Geräte entfernt und merkt sich jedes davon für immer.
     .action = Lege eine neue Gruppe an und kopple die Geräte dort.
+error-removed-before = Dieses Gerät wurde früher aus der Gruppe entfernt
+    .why = Die Schlüssel eines entfernten Geräts nimmt die Gruppe nie wieder auf.
+    .action = Brich den Beitritt auf jenem Gerät ab und frage mit einem neuen Code noch einmal: Dann hat es neue Schlüssel.
+error-keys-mismatch = Dieses Gerät kann mit diesen Schlüsseln nicht aufgenommen werden
+    .why = Einer davon gehört einem Mitglied der Gruppe.
+    .action = Brich den Beitritt auf jenem Gerät ab und frage mit einem neuen Code noch einmal: Dann hat es neue Schlüssel.
 error-not-listed = Die Gruppe führt dieses Gerät im Moment nicht
     .why = Geräte haben gleichzeitig etwas geändert, und die Änderungen sind noch nicht zusammengekommen.
     .action = Warte, bis die anderen Geräte online waren, und versuche es noch einmal.

@@ -9,7 +9,6 @@
 file-code = sealpost-code.png
 file-picture = Picture
 file-text = Text
-file-backup = Sealpost backup
 
 ## Notifications
 
@@ -705,6 +704,12 @@ error-group-full = The group is full
 error-group-worn-out = The group lets nobody in any more
     .why = It has removed { $max } devices and remembers each of them for good.
     .action = Make a new group and pair the devices there.
+error-removed-before = This device was removed from the group before
+    .why = The group never takes the keys of a removed device back.
+    .action = On that device, cancel the join and ask again with a new code: it has new keys then.
+error-keys-mismatch = This device can’t be let in with these keys
+    .why = One of them belongs to a member of the group.
+    .action = On that device, cancel the join and ask again with a new code: it has new keys then.
 error-not-listed = The group doesn’t list this device at the moment
     .why = Devices made changes at the same time, and the changes haven’t met yet.
     .action = Wait until the other devices have been online, then try again.
