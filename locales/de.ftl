@@ -628,19 +628,6 @@ lock-now = Jetzt sperren
 settings-data = Daten
 data-directory = Ordner dieses Profils
 data-profile = Profil { $profile }
-backup-about = Eine Sicherung enthält alle Gruppen und Nachrichten dieses Profils, versiegelt unter einer eigenen Passphrase.
-backup-make = Sicherung anlegen
-backup-holds = Sie enthält die Gruppen, ihre Nachrichten und die Einstellungen, sodass ohne die Passphrase niemand sie lesen kann.
-backup-passphrase = Wähle eine Passphrase für diese Sicherung. Ohne sie kann niemand die Sicherung öffnen, auch du nicht.
-backup-choose-place = Ort wählen
-backup-done = Die Sicherung wurde geschrieben.
-restore = Sicherung einspielen
-restore-have = Ich habe eine Sicherung
-restore-does = Die Gruppen und Nachrichten der Sicherung kommen in dieses Profil zurück.
-restore-keys = Ein eingespieltes Gerät beginnt mit neuen Schlüsseln: Seine Nachrichten sind wieder da, und die Gruppen lassen es mit einem Kopplungscode wieder ein. Zwei Kopien eines Geräts würden einander die Nachrichten wegnehmen.
-restore-understood = Ich verstehe, dass die Gruppen dieses Gerät wieder einlassen müssen
-restore-choose = Sicherung wählen
-restore-done = Die Sicherung wurde eingespielt.
 settings-help = Hilfe
 bundle-title = Bericht für Helfende
 bundle-about = Das ist alles, was gespeichert würde, für jemanden, der dir hilft. Es enthält keinen Text, keinen Namen, keinen Schlüssel und keine Adresse.
@@ -913,9 +900,6 @@ error-passphrase-too-short = Diese Passphrase ist zu kurz
 
 ## Fehler: Dateien, Einstellungen, Links
 
-error-backup-unreadable = Diese Datei ist keine lesbare Sicherung
-    .why = Sie ist beschädigt, stammt von etwas anderem, oder die Passphrase gehört nicht zu dieser Sicherung.
-    .action = Prüfe die Passphrase oder wähle eine andere Datei. Nichts wurde geändert.
 error-file-unreadable = Die Datei kann nicht gelesen werden
     .why = Sie ist vielleicht nicht mehr da oder gehört jemand anderem.
     .action = Wähle eine andere Datei.

@@ -617,19 +617,6 @@ lock-now = Lock now
 settings-data = Data
 data-directory = Folder of this profile
 data-profile = Profile { $profile }
-backup-about = A backup holds all groups and messages of this profile, sealed under a passphrase of its own.
-backup-make = Make a backup
-backup-holds = It holds the groups, their messages and the settings, so that nobody without the passphrase can read them.
-backup-passphrase = Choose a passphrase for this backup. Without it, nobody can open the backup, not you either.
-backup-choose-place = Choose a place
-backup-done = The backup was written.
-restore = Restore a backup
-restore-have = I have a backup
-restore-does = The groups and messages of the backup come back into this profile.
-restore-keys = A device that was restored starts with new keys: its messages are back, and the groups let it in again with a pairing code. Two copies of one device would take each other’s messages away.
-restore-understood = I understand that the groups have to let this device in again
-restore-choose = Choose the backup
-restore-done = The backup was restored.
 settings-help = Help
 bundle-title = Support bundle
 bundle-about = This is all that would be saved, for somebody who helps you. It holds no text, no name, no key and no address.
@@ -902,9 +889,6 @@ error-passphrase-too-short = This passphrase is too short
 
 ## Errors: files, settings, links
 
-error-backup-unreadable = This file is no backup that can be read
-    .why = It is damaged, was made by something else, or the passphrase is not the one of this backup.
-    .action = Check the passphrase, or choose another file. Nothing was changed.
 error-file-unreadable = The file can’t be read
     .why = It may be gone, or belong to somebody else.
     .action = Choose another file.

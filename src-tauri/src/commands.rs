@@ -6,7 +6,7 @@
 
 use tauri::State;
 
-use crate::app_error::{AppError, AppErrorCode};
+use crate::app_error::AppError;
 use crate::controller::Controller;
 use crate::view::*;
 
@@ -17,19 +17,18 @@ type Answer<T> = Result<T, AppError>;
 macro_rules! commands {
     (
         forwarded: { $($name:ident($args:ty) -> $answer:ty,)* }
-        pending: { $($pending:ident($pending_args:ty) -> $pending_answer:ty,)* }
         at_once: { $($at_once:ident($at_once_args:ty) -> $at_once_answer:ty,)* }
         without_arguments: { $($bare:ident -> $bare_answer:ty,)* }
         written_out: { $($own:ident,)* }
     ) => {
         /// The names of all commands.
         pub const NAMES: &[&str] = &[
-            $(stringify!($name),)* $(stringify!($at_once),)* $(stringify!($pending),)* $(stringify!($bare),)* $(stringify!($own),)*
+            $(stringify!($name),)* $(stringify!($at_once),)* $(stringify!($bare),)* $(stringify!($own),)*
         ];
 
         /// Hands what the window asks for to the command of that name.
         pub fn handler() -> impl Fn(tauri::ipc::Invoke) -> bool + Send + Sync + 'static {
-            tauri::generate_handler![$($name,)* $($at_once,)* $($pending,)* $($bare,)* $($own,)*]
+            tauri::generate_handler![$($name,)* $($at_once,)* $($bare,)* $($own,)*]
         }
 
         $(
@@ -53,14 +52,6 @@ macro_rules! commands {
             #[tauri::command]
             async fn $bare(app: State<'_, Controller>) -> Answer<$bare_answer> {
                 app.$bare().await
-            }
-        )*
-
-        $(
-            #[tauri::command]
-            async fn $pending(_app: State<'_, Controller>, args: $pending_args) -> Answer<$pending_answer> {
-                let _ = args;
-                Err(AppErrorCode::NotAvailable.into())
             }
         )*
     };
@@ -108,10 +99,6 @@ commands! {
         unlock(Passphrase) -> (),
         words_different(InGroup) -> (),
         words_same(InGroup) -> (),
-    }
-    pending: {
-        backup(Passphrase) -> SavedFile,
-        restore(Passphrase) -> (),
     }
     at_once: {
         arrived(Arrived) -> (),

@@ -95,8 +95,6 @@ export interface Api {
   mute(untilMs: number | null): Promise<void>;
   supportBundle(): Promise<SupportBundle>;
   saveSupportBundle(): Promise<SavedFile>;
-  backup(passphrase: string): Promise<SavedFile>;
-  restore(passphrase: string): Promise<void>;
   quit(): Promise<void>;
 }
 
@@ -167,8 +165,6 @@ export function makeApi(channel: Channel): Api {
     mute: (untilMs) => call("mute", { untilMs }),
     supportBundle: () => call("support_bundle"),
     saveSupportBundle: () => call("save_support_bundle"),
-    backup: (passphrase) => call("backup", { passphrase }),
-    restore: (passphrase) => call("restore", { passphrase }),
     quit: () => call("quit"),
   };
 }

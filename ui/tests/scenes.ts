@@ -53,7 +53,6 @@ const settings = (...testids: string[]) => after(press("settings"), press(...tes
 export const startScenes: Record<string, Scene> = {
   starting: { address: "?scene=starting" },
   "first-start": { address: "?scene=first" },
-  "first-start-restore": { address: "?scene=first", go: press("restore") },
   "first-start-address": { address: "?scene=first", go: press("relay-elsewhere") },
   "first-start-german": { address: "?scene=first&lang=de" },
   "keychain-missing": { address: "?scene=keychain:missing" },
@@ -186,8 +185,6 @@ export const appScenes: Record<string, Scene> = {
   "settings-passphrase": { address: "?scene=passphrase-kept", go: press("settings") },
   "settings-change-passphrase": { address: "?scene=passphrase-kept", go: settings("change-passphrase") },
   "locked": { address: "", go: after(press("settings", "lock-now"), async (page) => at(page, "locked").waitFor()) },
-  "settings-backup": { address: "", go: settings("backup") },
-  "settings-restore": { address: "", go: settings("restore", "understood") },
   "settings-bundle": { address: "", go: after(settings("support-bundle"), async (page) => at(page, "bundle-text").waitFor()) },
   "shortcuts": { address: "", go: async (page) => page.keyboard.press("Control+/") },
 };

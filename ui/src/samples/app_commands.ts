@@ -47,8 +47,6 @@ export function appCommands(app: SampleState) {
     lock: () => app.set(app.view.settings.keyStore === "passphrase" ? { screen: "passphrase" } : { screen: "keychain", keychain: { kind: "locked", mayChoosePassphrase: false } }),
     support_bundle: () => ({ text: supportText(app.view) }),
     save_support_bundle: () => ({ saved: true }),
-    backup: () => ({ saved: true }),
-    restore: () => undefined,
   };
 }
 
