@@ -104,6 +104,8 @@ struct Actor {
     jumps: ClockJumps,
     /// Whether a run of the handler was started ahead of the next commit.
     is_ahead: bool,
+    /// Whether something was written without a sync, and no acknowledgement's commit is near.
+    owes_sync: bool,
     /// When the log of the store is given back, unless something is written before.
     tidy_at: Option<Instant>,
     /// Words that nobody computes yet.
@@ -126,7 +128,7 @@ impl Actor {
     fn run(mut self) {
         self.settle(Vec::new());
         let end = loop {
-            let first = match self.inputs.recv_timeout(self.patience()) {
+            let first = match self.wait() {
                 Ok(input) => Some(input),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => break End { closed: None },
@@ -144,6 +146,19 @@ impl Actor {
             // Nobody waits for it any more: that is fine.
             let _ = closed.send(());
         }
+    }
+
+    /// Waits for an input. Where none waits already, nobody minds if what followed the last
+    /// `send` is synced; the next one finds it done.
+    fn wait(&mut self) -> Result<Input, RecvTimeoutError> {
+        if self.owes_sync {
+            if let Ok(input) = self.inputs.try_recv() {
+                return Ok(input);
+            }
+            self.owes_sync = false;
+            self.group.store.sync_log();
+        }
+        self.inputs.recv_timeout(self.patience())
     }
 
     /// Takes an input and those that wait behind it, and settles them together.
@@ -381,10 +396,12 @@ impl Actor {
         let store = &mut self.group.store;
         let committed = match store.begin_send(&step.changes) {
             Ok(true) => {
+                self.owes_sync &= !applied.has_written;
                 for answer in answers.drain(..) {
                     answer(Ok(()));
                 }
-                store.finish_send(&step.changes, is_offline)
+                self.owes_sync = is_offline;
+                store.finish_send(&step.changes)
             }
             Ok(false) => store.apply(&step.changes, None),
             Err(fault) => Err(fault),

@@ -24,6 +24,37 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_directory_of(path)
 }
 
+/// Puts a file, complete and synced, in the place of another one in its directory.
+///
+/// # Errors
+///
+/// Any IO error.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_directory_of(to)
+}
+
+/// Removes a file that may be there. Durable on return.
+///
+/// # Errors
+///
+/// Any IO error.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => sync_directory_of(path),
+    }
+}
+
+/// Makes what was written to a file durable.
+///
+/// # Errors
+///
+/// Any IO error.
+pub(crate) fn sync(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.sync_data()
+}
+
 /// Makes a directory, and those above it, that only their owner may enter.
 ///
 /// # Errors

@@ -98,6 +98,7 @@ impl Actor {
             rest: None,
             jumps: ClockJumps::new(Instant::now(), opened_ms),
             is_ahead: false,
+            owes_sync: false,
             tidy_at: Instant::now().checked_add(TIDY_AFTER),
             words: VecDeque::new(),
             is_computing: false,

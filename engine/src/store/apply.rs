@@ -37,6 +37,9 @@ impl Store {
         if changes.is_empty() {
             return Ok(Applied::default());
         }
+        if self.has_left {
+            self.finish_sends_left()?;
+        }
         self.apply_after(changes, identity, |_| Ok(()))
     }
 
@@ -91,7 +94,9 @@ fn write(
     match change {
         Change::PhaseSaved(phase) => run("UPDATE device SET phase = ?1", &[&phase.code()]),
         Change::SequenceSaved(last) => {
-            run("UPDATE device SET last_sequence = ?1", &[&integer(*last)])
+            // Never back: a number that comes again may be taken for the message that had it.
+            let sql = "UPDATE device SET last_sequence = max(last_sequence, ?1)";
+            run(sql, &[&integer(*last)])
         }
         Change::JoinSaved(join) => save_join(transaction, join),
         Change::JoinRemoved => run("DELETE FROM pending_join", &[]),

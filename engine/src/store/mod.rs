@@ -36,7 +36,7 @@ mod tests;
 mod wipe;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -69,6 +69,10 @@ const WAL_BYTES_MAX: i64 = 4 * 1024 * 1024;
 /// The open store of one group.
 pub(crate) struct Store {
     connection: Connection,
+    path: PathBuf,
+    /// Whether a `send` may have left its row in `sent`: what follows goes before every other
+    /// write of the machine.
+    has_left: bool,
 }
 
 impl Store {
@@ -106,10 +110,14 @@ impl Store {
             false,
         )?;
         configure(&connection).map_err(fault)?;
-        let mut store = Self { connection };
+        let mut store = Self {
+            connection,
+            path: path.to_owned(),
+            has_left: true,
+        };
         schema::migrate(&mut store.connection, found, first)?;
         match store.finish_sends_left() {
-            // The group opens all the same; they wait for a start with room.
+            // The group opens all the same; they go before the next write.
             Err(StorageFault::Full) => tracing::warn!("what was sent last can't be written yet"),
             finished => finished?,
         }
@@ -206,7 +214,10 @@ impl Lookup for Store {
     fn outbox_body(&self, sequence: u64) -> Result<Option<Vec<u8>>, LookupError> {
         let found = self
             .connection
-            .prepare_cached("SELECT body FROM outbox_message WHERE sequence = ?1")
+            .prepare_cached(
+                "SELECT body FROM outbox_message WHERE sequence = ?1
+                 UNION ALL SELECT body FROM sent WHERE sequence = ?1",
+            )
             .and_then(|mut statement| {
                 statement
                     .query_row([integer(sequence)], |row| row.get(0))

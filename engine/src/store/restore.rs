@@ -36,7 +36,7 @@ impl Store {
             Phase::Member | Phase::Ending(_) => Some(membership::read(connection)?),
             Phase::NotJoined | Phase::PendingJoin => None,
         };
-        Ok(Snapshot {
+        let mut snapshot = Snapshot {
             secrets,
             name,
             group_name,
@@ -49,7 +49,9 @@ impl Store {
             outbox_entries: outbox_entries(connection)?,
             held: held(connection)?,
             membership,
-        })
+        };
+        self.add_sends_left(&mut snapshot)?;
+        Ok(snapshot)
     }
 }
 

@@ -7,10 +7,12 @@
 //! program or of the computer, leaves the row, and the next start writes the rest from it.
 //!
 //! Invariants:
-//! - nothing else is written between the two; [`Store::finish_sends_left`] goes before every
-//!   restoring of the machine;
+//! - nothing else of the machine is written between the two: what was left, say on a full disk,
+//!   goes before the next write or fails it, and a machine that is built meanwhile knows of it;
 //! - the rest and the removal of the row are one transaction, so a message is written once;
 //! - everything else that the store writes is synced, whatever becomes of the rest.
+
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Row, params};
 use sealpost_protocol::key::{DeviceKeys, NoisePublic, SigningPublic};
@@ -18,12 +20,15 @@ use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 
 use super::apply::Applied;
-use super::fault::fault;
+use super::fault::{fault, io_fault};
 use super::{Store, integer, number};
 use crate::core::error::StorageFault;
 use crate::core::event::Member;
 use crate::core::message::NewMessage;
-use crate::core::step::{Change, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage};
+use crate::core::step::{
+    Change, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage, Snapshot,
+};
+use crate::durable_file;
 
 impl Store {
     /// If `changes` are those of one `send`, makes them durable and returns `true`; then
@@ -36,6 +41,11 @@ impl Store {
         else {
             return Ok(false);
         };
+        if self.has_left {
+            self.finish_sends_left()?;
+        }
+        // First: of a write that fails it isn't known whether it is there.
+        self.has_left = true;
         self.connection
             .prepare_cached(
                 "INSERT INTO sent (sequence, id, author, name, app_id, at_ms, recipients, body)
@@ -57,15 +67,11 @@ impl Store {
         Ok(true)
     }
 
-    /// Writes the rows of a `send` that was begun. Synced, it takes longer; otherwise the next
-    /// commit pays for them, which is soon where a relay answers.
-    pub(crate) fn finish_send(
-        &mut self,
-        changes: &[Change],
-        is_synced: bool,
-    ) -> Result<Applied, StorageFault> {
+    /// Writes the rows of a `send` that was begun, unsynced: the next commit pays for it, which
+    /// is soon where a relay answers, or [`Self::sync_log`].
+    pub(crate) fn finish_send(&mut self, changes: &[Change]) -> Result<Applied, StorageFault> {
         let sequence = only_send(changes).map(|(sequence, _)| integer(sequence));
-        self.sync_commits(is_synced)?;
+        self.sync_commits(false)?;
         let applied = self.apply_after(changes, None, |transaction| {
             transaction
                 .prepare_cached("DELETE FROM sent WHERE sequence = ?1")?
@@ -73,15 +79,27 @@ impl Store {
                 .map(drop)
         });
         // Where it fails nothing was lost yet, and the machine is built anew.
+        self.has_left = applied.is_err();
         self.sync_commits(true)?;
         applied
     }
 
+    /// Syncs what was written without it, so that the next `send` doesn't wait for these pages.
+    /// Nothing rests on it.
+    pub(crate) fn sync_log(&self) {
+        if let Err(error) = durable_file::sync(&log_of(&self.path)) {
+            let fault = io_fault(&error);
+            tracing::debug!(%fault, "the log is synced with the next commit");
+        }
+    }
+
     /// Writes the rows of the `send`s that a stop or a fault kept from being finished.
     pub(crate) fn finish_sends_left(&mut self) -> Result<(), StorageFault> {
+        self.has_left = true;
         self.sync_commits(true)?;
         let left = self.sends_left()?;
         if left.is_empty() {
+            self.has_left = false;
             return Ok(());
         }
         let changes: Vec<Change> = left
@@ -90,8 +108,31 @@ impl Store {
             .collect();
         self.apply_after(&changes, None, |transaction| {
             transaction.execute("DELETE FROM sent", []).map(drop)
-        })
-        .map(drop)
+        })?;
+        self.has_left = false;
+        Ok(())
+    }
+
+    /// Adds what is left to what the machine is built from: it is sent, though not written.
+    pub(super) fn add_sends_left(&self, snapshot: &mut Snapshot) -> Result<(), StorageFault> {
+        if !self.has_left {
+            return Ok(());
+        }
+        for (sequence, row) in self.sends_left()? {
+            for change in changes_of(sequence, row) {
+                match change {
+                    Change::SequenceSaved(last) => {
+                        snapshot.last_sequence = snapshot.last_sequence.max(last);
+                    }
+                    Change::OutboxMessageAdded(message, _) => {
+                        snapshot.outbox_messages.push(message);
+                    }
+                    Change::OutboxEntryAdded(entry) => snapshot.outbox_entries.push(entry),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     fn sends_left(&self) -> Result<Vec<(u64, NewMessage)>, StorageFault> {
@@ -117,6 +158,12 @@ impl Store {
             .pragma_update(None, "synchronous", mode)
             .map_err(fault)
     }
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    name.into()
 }
 
 /// The number and the row of the message, if that is all that `changes` say.

@@ -25,6 +25,7 @@ pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     set_outbox_aside(transaction)?;
     transaction.execute_batch(
         "DELETE FROM draft;
+         DELETE FROM sent;
          DELETE FROM pending_join;
          DELETE FROM buffered_manifest;
          DELETE FROM handled;
