@@ -23,7 +23,7 @@ pub const BUFFERED_MANIFESTS_MAX: usize = 64;
 /// Ancestors that a newcomer is sent after its manifest.
 pub(super) const ANCESTORS_MAX: usize = 4;
 
-/// Ancestors that a member is sent before a manifest whose parents it wasn't sent.
+/// Ancestors that a member is sent after a manifest whose parents it wasn't sent.
 pub(super) const UNSENT_ANCESTORS_MAX: usize = 8;
 
 /// Removed keys, newest first, whose proof is kept and sent to a newcomer.
@@ -58,9 +58,3 @@ pub(super) const CLOSE_AFTER_MS: u64 = DAY_MS;
 
 /// The grace in which manifests of a removed issuer are still taken.
 pub(super) const REMOVED_ISSUER_GRACE_MS: u64 = 30 * DAY_MS;
-
-/// The time after which a key in limbo is closed although it never sent this device anything.
-///
-/// Long, for its real admission may be on its way; and well within the grace, for those it is
-/// told to may have removed this device meanwhile, and would no longer hear it.
-pub(super) const CLOSE_SILENT_AFTER_MS: u64 = REMOVED_ISSUER_GRACE_MS / 2;

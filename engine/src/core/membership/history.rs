@@ -41,7 +41,7 @@ impl Membership {
             .collect();
         for member in gone {
             let by = self.remover(&member.keys.signing);
-            if self.made_room(before, &member.keys.signing) {
+            if self.made_room(&member.keys.signing) {
                 self.tell_dropped_admission(member);
             }
             self.effects.push(MembershipEffect::MemberRemoved {
@@ -52,16 +52,21 @@ impl Membership {
         }
     }
 
-    /// Whether a key was removed because there were too many: this device saw so itself, or
-    /// the remover's list is full without the key.
-    fn made_room(&self, before: &Standing, key: &SigningPublic) -> bool {
-        let Some(tomb) = self.known.tombs.get(key) else {
-            return false;
-        };
-        let removers = tomb.removals.iter();
-        let mut removers = removers.filter_map(|hash| self.known.manifest(hash));
-        before.view.len() > GROUP_MEMBERS_MAX
-            || removers.any(|remover| remover.members().len() == GROUP_MEMBERS_MAX)
+    /// Whether this device was removed because it came last into a group that was full.
+    #[must_use]
+    pub fn is_admission_dropped(&self) -> bool {
+        self.made_room(&self.me.signing)
+    }
+
+    /// Whether a key was removed because there were too many: every list that lacks it is
+    /// full. Nobody removes a member by hand from more than a full group, so such a list has
+    /// a place that is free.
+    fn made_room(&self, key: &SigningPublic) -> bool {
+        let tomb = self.known.tombs.get(key);
+        let removers = tomb.into_iter().flat_map(|tomb| &tomb.removals);
+        let known = removers.filter_map(|hash| self.known.manifest(hash));
+        let mut known = known.peekable();
+        known.peek().is_some() && known.all(|list| list.members().len() == GROUP_MEMBERS_MAX)
     }
 
     /// A member that had to go because the group was too big is news to its admitter.

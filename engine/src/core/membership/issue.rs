@@ -1,7 +1,7 @@
 //! Issuing manifests: admit, remove, leave, and the one place that signs.
 //!
 //! Every manifest states the issuer's whole view, plus or minus the change, and goes to
-//! everybody that it or its parent lists, after its parent where that one is missing.
+//! everybody that it or its parent lists, before its parent where that one is missing.
 //! Spec: membership rule, section 3.4.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -315,8 +315,10 @@ impl Membership {
 
     /// Sends a manifest to its recipients, but for a newcomer that has been welcomed.
     ///
-    /// A member that was never sent the parent gets it first, and what that rests on: on a
-    /// parent that it doesn't know or can't judge, the manifest would remove nobody there.
+    /// A member that was never sent the parent gets it as well, and what that rests on: on a
+    /// parent that it doesn't know or can't judge, the manifest would remove nobody there. As
+    /// for a newcomer, the removal goes before what lists the removed device, so that it is
+    /// never taken for a member, not for a moment.
     fn spread(
         &mut self,
         manifest: &SignedManifest,
@@ -327,29 +329,27 @@ impl Membership {
             if Some(&keys) == welcomed {
                 continue;
             }
+            self.send(keys, manifest.clone());
             if manifest.lists(&keys.signing) {
                 for ancestor in self.unsent_ancestors(manifest, &keys.signing) {
                     self.send(keys, ancestor);
                 }
             }
-            self.send(keys, manifest.clone());
         }
     }
 
-    /// The nearest ancestors, oldest first, back to the first one that a member was sent.
+    /// The ancestors, nearest first, back to the first one that a member was sent.
     fn unsent_ancestors(
         &self,
         manifest: &SignedManifest,
         key: &SigningPublic,
     ) -> Vec<SignedManifest> {
         let ancestors = self.known.ancestors(manifest, UNSENT_ANCESTORS_MAX);
-        let mut unsent: Vec<_> = ancestors
+        ancestors
             .into_iter()
             .take_while(|ancestor| !self.was_sent(ancestor, key))
             .cloned()
-            .collect();
-        unsent.reverse();
-        unsent
+            .collect()
     }
 
     /// Whether an issuer sent its manifest to this key: everybody that it or its parent lists.

@@ -15,8 +15,7 @@ use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 use sha2::{Digest, Sha256};
 
 use super::bound::{
-    CLOSE_AFTER_MS, CLOSE_SILENT_AFTER_MS, CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS,
-    MERGES_PER_FIRING_MAX,
+    CLOSE_AFTER_MS, CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS, MERGES_PER_FIRING_MAX,
 };
 use super::{IssueError, Membership};
 
@@ -239,20 +238,15 @@ impl Membership {
         fitting.next()
     }
 
-    /// The limbo keys, and when they are closed.
+    /// The limbo keys that can be closed, and when they are.
     ///
     /// A key that sent a manifest which a merge can build on lives, and can hear of its removal.
-    /// One that sent nothing may still be admitted by something on its way; it waits longer.
+    /// One that sent nothing may be admitted by something that is on its way for as long as its
+    /// author is offline: no time would be long enough.
     fn closable(&self) -> impl Iterator<Item = (SigningPublic, u64)> {
-        self.known.limbo_since.iter().map(|(key, since_ms)| {
-            let is_silent = self.letters_of(key).next().is_none();
-            let after_ms = if is_silent {
-                CLOSE_SILENT_AFTER_MS
-            } else {
-                CLOSE_AFTER_MS
-            };
-            (*key, since_ms.saturating_add(after_ms))
-        })
+        let limbo = self.known.limbo_since.iter();
+        let heard = limbo.filter(|(key, _)| self.letters_of(key).next().is_some());
+        heard.map(|(key, since_ms)| (*key, since_ms.saturating_add(CLOSE_AFTER_MS)))
     }
 
     /// The accepted manifests that a key sent as hello and seen.

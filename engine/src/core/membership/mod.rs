@@ -22,8 +22,8 @@
 //! - a manifest that doesn't list its issuer is a leave, whatever its parent (step 4);
 //! - the removals of one manifest are taken before a greater one is judged (step 4);
 //! - where manifests differ in a member's noise key or name, the greatest decides (step 5);
-//! - a member that was never sent a new manifest's parent gets it first, and up to seven
-//!   of its ancestors that it wasn't sent either (3.4);
+//! - a member that was never sent a new manifest's parent gets it afterwards, and up to seven
+//!   of its ancestors that it wasn't sent either, nearest first (3.4);
 //! - a removal for which no manifest lists both devices issues a merge to build on (3.4);
 //! - admitting a member again sends it a manifest by its admitter, issued anew if need be;
 //! - a full table of parked manifests keeps out only what would be parked (3.5);
@@ -35,8 +35,7 @@
 //! - a newcomer is sent the child of a proof before the parent, so that it never takes the
 //!   removed device for a member, not for a moment, and doesn't greet it (3.4);
 //! - a merge closes only limbo keys that are all due (3.6);
-//! - a limbo key that never sent this device anything is closed too, after fifteen days: two
-//!   camps that removed each other's admitters would list each other for ever (3.6);
+//! - nothing is history that comes from an admitter which was removed (3.1);
 //! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8).
 //!
 //! | section | file |

@@ -127,8 +127,13 @@ impl Membership {
     }
 
     /// Whether the admitter sends what came before the anchor.
+    ///
+    /// One that was removed could have strangers accepted with it, for ever: what it still
+    /// sends is judged like anybody's. Authority never rests on history.
     fn is_history(&self, author: &SigningPublic, manifest: &SignedManifest) -> bool {
-        author == self.root.issuer() && manifest.version() < self.root.version()
+        author == self.root.issuer()
+            && manifest.version() < self.root.version()
+            && !self.known.tombs.contains_key(author)
     }
 
     /// What a manifest tells about the device that sent it: see `hello` and `seen`.

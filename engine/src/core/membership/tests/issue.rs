@@ -119,12 +119,16 @@ fn member_gets_the_ancestors_that_it_was_not_sent() {
     let to_d = sends.iter().filter(|(to, _)| *to == d.key());
     let to_d: Vec<_> = to_d.map(|(_, manifest)| manifest.clone()).collect();
     let without_e = group.current().clone();
-    assert_eq!(to_d, [root, removal, with_e, without_e]);
+    assert_eq!(to_d, [without_e, with_e, removal, root]);
 
     let mut other = joined(&d, &by_b);
     for sent in &to_d {
         take(&mut other, &a, sent);
+        let removed = e.key();
+        assert!(!other.view().contains_key(&removed), "not for a moment");
     }
+    let greeted = drained_sends(&mut other);
+    assert!(greeted.iter().all(|(to, _)| *to != e.key()));
     assert_eq!(other.view(), group.view());
 }
 
@@ -264,7 +268,7 @@ fn removal_of_a_member_that_no_manifest_lists_beside_me_merges_first() {
 }
 
 #[test]
-fn member_that_was_not_sent_the_parent_gets_it_first() {
+fn member_that_was_not_sent_the_parent_gets_it_as_well() {
     let people: [Person; 5] = Person::many();
     let [a, b, c, d, unaware] = &people;
     let root = manifest(1, None, &[a, b, c], a);
@@ -285,7 +289,7 @@ fn member_that_was_not_sent_the_parent_gets_it_first() {
         let sends = sends.iter().filter(|(to, _)| *to == who.key());
         sends.map(|(_, manifest)| manifest.clone()).collect()
     };
-    assert_eq!(to(unaware), [root, removal, issued.clone()]);
+    assert_eq!(to(unaware), [issued.clone(), removal, root]);
     assert_eq!(to(b), [issued]);
 }
 

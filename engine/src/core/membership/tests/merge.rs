@@ -167,30 +167,29 @@ fn limbo_key_whose_admission_arrives_is_not_closed() {
 }
 
 #[test]
-fn silent_limbo_key_is_closed_after_fifteen_days() {
+fn limbo_key_that_was_never_heard_is_not_closed_however_long_its_admission_takes() {
     let people: [Person; 4] = Person::many();
     let [a, b, c, limbo] = &people;
     let root = manifest(1, None, &[a, b, c], a);
-    let mut group = joined(a, &root);
-    group
-        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
-        .expect("a member");
-    take(
-        &mut group,
-        b,
-        &manifest(2, Some(&root), &[a, b, c, limbo], b),
-    );
-    assert!(group.limbo().contains(&limbo.key()));
-    tick(&mut group, a, NOW_MS + 100 * HOUR_MS, true);
-    assert!(!group.snapshot().tombs.contains_key(&limbo.key()));
-    let due_ms = group.next_timer().expect("the closing is planned");
-    assert_eq!(due_ms, NOW_MS + 15 * 24 * HOUR_MS);
-    tick(&mut group, a, due_ms, true);
-    let fires_ms = group.next_timer().expect("with the usual delay");
-    tick(&mut group, a, fires_ms, true);
-    assert!(group.snapshot().tombs.contains_key(&limbo.key()));
-    let sends = super::drained_sends(&mut group);
-    assert!(sends.iter().any(|(to, _)| *to == limbo.key()), "it is told");
+    let admission = manifest(2, Some(&root), &[a, b, c, limbo], b);
+    // `c` heard of the admission, stated it, and was offline from then on.
+    let real = manifest(3, Some(&admission), &[a, b, c, limbo], c);
+    for days in [1, 14, 16, 31, 400] {
+        let mut group = joined(a, &root);
+        group
+            .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+            .expect("a member");
+        take(&mut group, b, &admission);
+        assert!(group.limbo().contains(&limbo.key()));
+        let mut now_ms = NOW_MS + days * 24 * HOUR_MS;
+        tick(&mut group, a, now_ms, true);
+        while let Some(due_ms) = group.next_timer() {
+            now_ms = now_ms.max(due_ms);
+            tick(&mut group, a, now_ms, true);
+        }
+        take_at(&mut group, c, &real, now_ms);
+        assert_eq!(listed(&group, &people), [0, 2, 3], "after {days} days");
+    }
 }
 
 #[test]

@@ -244,6 +244,60 @@ fn history_is_trusted_from_the_admitter_alone() {
 }
 
 #[test]
+fn admitter_that_was_removed_can_make_no_history() {
+    let people: [Person; 6] = Person::many();
+    let [a, b, other, me, stranger, invented] = &people;
+    let first = manifest(1, None, &[a, b, other], a);
+    let second = manifest(2, Some(&first), &[a, b, other], a);
+    let anchor = manifest(3, Some(&second), &[a, b, other, me], a);
+    let removal = manifest(4, Some(&anchor), &[b, other, me], b);
+    let mut group = joined(me, &anchor);
+    for known in [&second, &first] {
+        take(&mut group, a, known);
+    }
+    take(&mut group, b, &removal);
+    assert_eq!(listed(&group, &people), [1, 2, 3]);
+    let _ = group.drain();
+    // A key of its own, as old as it likes: lists that remove a member, or this device.
+    for later_ms in [0, 29 * DAY_MS, 400 * DAY_MS] {
+        for victim in [b, me] {
+            let old = manifest(1, None, &[stranger, victim, invented], stranger);
+            let older = manifest(2, Some(&old), &[stranger, other], stranger);
+            for forged in [&old, &older] {
+                take_at(&mut group, a, forged, NOW_MS + later_ms);
+            }
+        }
+    }
+    assert_eq!(listed(&group, &people), [1, 2, 3]);
+    assert!(!group.is_removed());
+    assert!(group.limbo().is_empty());
+    assert!(!group.has_ever_held(&stranger.key()), "nor may it revoke");
+    assert!(!group.has_ever_held(&invented.key()));
+}
+
+#[test]
+fn newcomer_whose_admitter_is_removed_at_once_still_agrees_with_the_others() {
+    let people: [Person; 5] = Person::many();
+    let [a, b, c, gone, me] = &people;
+    let first = manifest(1, None, &[a, b, c, gone], a);
+    let second = manifest(2, Some(&first), &[a, b, c], a);
+    let anchor = manifest(3, Some(&second), &[a, b, c, me], a);
+    let removal = manifest(4, Some(&anchor), &[b, c, me], b);
+    let history = [(a, &second), (a, &first)];
+    // The removal overtakes none of the history, some of it, or all.
+    for overtaken in 0..=history.len() {
+        let mut group = joined(me, &anchor);
+        let (before, after) = history.split_at(overtaken);
+        for (author, known) in before.iter().chain([&(b, &removal)]).chain(after) {
+            take(&mut group, author, known);
+        }
+        assert_eq!(listed(&group, &people), [1, 2, 4]);
+        assert!(group.snapshot().tombs.contains_key(&gone.key()));
+        assert_eq!(group.current().hash(), removal.hash());
+    }
+}
+
+#[test]
 fn hello_is_the_first_and_seen_the_last() {
     let [a, b, c] = Person::many();
     let mut group = founded(&a, &b);
