@@ -183,6 +183,7 @@ status-left = Dieses Gerät hat die Gruppe verlassen
 status-removed = Dieses Gerät wurde aus der Gruppe entfernt
 status-admission-void = Die Aufnahme dieses Geräts ist nicht zustande gekommen
 status-destroyed = Die Gruppe wurde aufgelöst
+status-group-full = Die Gruppe war voll
 status-store-reset = Dieses Gerät hat neu angefangen und ist nicht mehr in der Gruppe
 status-leaving = Die Gruppe wird verlassen …
 status-destroying = Die Gruppe wird aufgelöst …
@@ -219,6 +220,7 @@ ended-about = Hier kann nichts mehr geschrieben werden; die Nachrichten, die die
 ended-about-left = Was bisher ankam, bleibt hier zum Lesen. Um zurückzukommen, bitte um einen Kopplungscode.
 ended-about-removed = Ein anderes Gerät hat dieses entfernt. Was bisher ankam, bleibt hier zum Lesen; was noch hinausgehen sollte, wurde aufgegeben. Um zurückzukommen, bitte um einen Kopplungscode.
 ended-about-admission-void = Das Gerät, das dieses aufgenommen hat, wurde gleichzeitig selbst entfernt; die anderen haben dieses deshalb nie gezählt. Um hineinzukommen, bitte ein Gerät der Gruppe um einen neuen Kopplungscode.
+ended-about-group-full = Die Gruppe war voll: Gleichzeitig wurden andere aufgenommen. Jemand muss zuerst Platz machen; bitte dann um einen neuen Code.
 ended-about-destroyed = Ein Gerät der Gruppe hat sie für alle beendet. Was bisher ankam, bleibt hier zum Lesen.
 
 ## Messages

@@ -182,6 +182,7 @@ status-left = This device has left the group
 status-removed = This device was removed from the group
 status-admission-void = This device’s admission came to nothing
 status-destroyed = The group was destroyed
+status-group-full = The group was full
 status-store-reset = This device started over and is not in the group any more
 status-leaving = Leaving the group…
 status-destroying = Destroying the group…
@@ -218,6 +219,7 @@ ended-about = Nothing more can be written here; the messages that this device ha
 ended-about-left = What arrived before is kept here to be read. To come back, ask for a pairing code.
 ended-about-removed = Another device has removed this one. What arrived before is kept here to be read; what still waited to go out was given up. To come back, ask for a pairing code.
 ended-about-admission-void = The device that let this one in was itself removed at the same time, so the others never counted this one in. To get in, ask a device that is in the group for a new pairing code.
+ended-about-group-full = The group was full: others were let in at the same time. Let somebody make room first, then ask for a new code.
 ended-about-destroyed = A device of the group has ended it for everybody. What arrived before is kept here to be read.
 
 ## Messages

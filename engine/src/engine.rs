@@ -383,7 +383,7 @@ impl Engine {
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn cancel_join(&self) -> Result<(), EngineError> {
         self.actor
-            .change(|device, _, _| device.handle_cancel_join())
+            .change(|device, _, rng| device.handle_cancel_join(rng))
             .await
     }
 
@@ -405,7 +405,7 @@ impl Engine {
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn refuse_words(&self) -> Result<(), EngineError> {
         self.actor
-            .call(|device, now_ms, _| device.handle_refuse_words(now_ms))
+            .call(|device, now_ms, rng| device.handle_refuse_words(now_ms, rng))
             .await
     }
 

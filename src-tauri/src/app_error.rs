@@ -69,6 +69,8 @@ pub enum AppErrorCode {
     InvitationIsOwn,
     /// The key file can't be read or written; `kind` says why.
     KeyFileUnusable,
+    /// One of the keys of the device that asks belongs to a member.
+    KeysMismatch,
     /// The keychain can't be used; `kind` says how.
     KeychainUnusable,
     /// The keys are of a newer version of this app.
@@ -121,6 +123,8 @@ pub enum AppErrorCode {
     RelayPortForbidden,
     /// Another program uses `port`.
     RelayPortInUse,
+    /// The group has removed the device that asks before.
+    RemovedBefore,
     /// The relay's own data can't be opened.
     RelayStoreUnusable,
     /// The device that asked is no longer waiting.

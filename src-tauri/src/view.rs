@@ -230,6 +230,8 @@ pub enum StatusReason {
     Removed,
     /// Whoever let it in had been removed by then.
     AdmissionVoid,
+    /// It came last into a group that was full.
+    GroupFull,
     /// A member destroyed the group.
     Destroyed,
     /// Its stored state was of a version that can't be read any more.

@@ -53,6 +53,7 @@ pub(crate) fn engine_error(error: EngineError) -> Failure {
             "Somebody was let in with it, or it was cancelled.",
             "Run `sealpost pair` again for a new one.",
         ),
+        EngineError::RemovedBefore | EngineError::KeysMismatch => keys_error(error),
         EngineError::GroupFull { max } => Failure::new(
             "group-full",
             Exit::Group,
@@ -85,6 +86,27 @@ pub(crate) fn engine_error(error: EngineError) -> Failure {
         | EngineError::MessageHandlerAlreadySet => {
             Failure::bug("The program met a state that it doesn't expect.", error)
         }
+    }
+}
+
+/// A device that asks with keys that the group doesn't take.
+fn keys_error(error: EngineError) -> Failure {
+    const ANEW: &str = "On that device, give the join up with `sealpost join --cancel`, then ask \
+                        again with a new invitation: it has new keys then.";
+    if error == EngineError::RemovedBefore {
+        group(
+            "removed-before",
+            "This device was removed from the group before.",
+            "The group never takes the keys of a removed device back.",
+            ANEW,
+        )
+    } else {
+        group(
+            "keys-mismatch",
+            "This device can't be let in with these keys.",
+            "One of them belongs to a member of the group.",
+            ANEW,
+        )
     }
 }
 

@@ -169,7 +169,7 @@ impl Device {
             ),
             inbox: Inbox::default(),
             held: HeldBlobs::restore(snapshot.held),
-            pairing: Pairing::restore(join),
+            pairing: Pairing::restore(join, snapshot.is_join_refused),
             buffered: snapshot.buffered,
             membership,
             was_drained: false,
@@ -187,14 +187,21 @@ impl Device {
     }
 
     /// Takes over what no store holds from the machine that this one replaces: the open
-    /// pairing window, unless it is another identity's or the phase has none, and the wish to
-    /// leave.
+    /// pairing window, unless it is another identity's or the phase has none, that the relay
+    /// refused the own request for good, and the wish to leave.
     pub fn take_over(&mut self, last: &mut Self) {
         let has_window = matches!(self.phase, Phase::NotJoined | Phase::Member);
         let keys = self.keys;
-        let wanted = self
-            .pairing
-            .take_over(&mut last.pairing, |of| has_window && of == keys);
+        let members: Vec<DeviceKeys> = self.view().map(|member| member.keys).collect();
+        let fits = |of| has_window && of == keys;
+        let wanted = self.pairing.take_over(&mut last.pairing, fits, &members);
+        // A refusal that was never written isn't one: the request still waits.
+        if keys == last.keys
+            && last.pairing.is_join_refused()
+            && self.outbox.pair_in_flight().is_none()
+        {
+            self.pairing.refuse_join();
+        }
         self.wants_leave = last.wants_leave;
         self.runs = std::mem::take(&mut last.runs);
         self.step
@@ -367,6 +374,7 @@ impl Device {
             self.tell(Event::MessageChanged { id });
         }
         self.inbox.forget_recorded();
+        self.pairing.note_drained();
         self.bodies.clear();
         std::mem::take(&mut self.step)
     }

@@ -36,6 +36,12 @@ pub enum EngineError {
     /// The pairing window that the request came to is closed.
     #[error("pairing is closed")]
     PairingClosed,
+    /// The group has removed this device before; it can only come back with new keys.
+    #[error("the device was removed from the group and can't come back with these keys")]
+    RemovedBefore,
+    /// One of the device's keys belongs to another member.
+    #[error("one of the device's keys belongs to another member")]
+    KeysMismatch,
     /// The group has as many members as it can have.
     #[error("the group is full: {max} members")]
     GroupFull {
@@ -91,6 +97,8 @@ impl EngineError {
             Self::AlreadyInGroup => "alreadyInGroup",
             Self::InvalidPairingToken => "invalidPairingToken",
             Self::PairingClosed => "pairingClosed",
+            Self::RemovedBefore => "removedBefore",
+            Self::KeysMismatch => "keysMismatch",
             Self::GroupFull { .. } => "groupFull",
             Self::GroupWornOut { .. } => "groupWornOut",
             Self::NotListed => "notListed",

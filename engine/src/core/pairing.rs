@@ -36,6 +36,8 @@ use super::timing;
 pub(super) struct Pairing {
     window: Option<Window>,
     join: Option<Join>,
+    /// The window that the last acceptance closed, until that is sure to be written.
+    accepted: Option<AcceptedWindow>,
     /// The newest windows that are closed, the last one at the end.
     spent: VecDeque<SpentWindow>,
     last_request: u64,
@@ -47,6 +49,15 @@ struct SpentWindow {
     token: PairingToken,
     spent: Spent,
     is_told: bool,
+}
+
+/// A window that an acceptance closed.
+struct AcceptedWindow {
+    window: Window,
+    /// Who was let in.
+    keys: DeviceKeys,
+    /// Whether the acceptance was handed out to be written.
+    is_drained: bool,
 }
 
 /// An open window.
@@ -77,7 +88,7 @@ struct Join {
 pub(super) enum Asked {
     /// A new request; its words have to be computed before it is shown.
     New(WordsRequest),
-    /// The same device asked before.
+    /// The same device asked before, or is in the group.
     Known,
     /// It knows the secret of a window that is closed, which nobody has said yet.
     Stale { name: DeviceName, spent: Spent },
@@ -86,28 +97,39 @@ pub(super) enum Asked {
 }
 
 impl Pairing {
-    /// Takes up the join that the store holds. A window doesn't survive.
-    pub(super) fn restore(record: Option<JoinRecord>) -> Self {
+    /// Takes up the join that the store holds, and whether the relay refused its request for
+    /// good. A window doesn't survive.
+    pub(super) fn restore(record: Option<JoinRecord>, is_refused: bool) -> Self {
         let mut pairing = Self::default();
         if let Some(record) = record {
             pairing.join(record);
+        }
+        if is_refused {
+            pairing.refuse_join();
         }
         pairing
     }
 
     /// Takes over the window of the machine before, if it `fits` by its owner's keys, and
-    /// goes on with its numbers. Returns the words to compute for requests that lack them.
+    /// goes on with its numbers. One that was closed by an acceptance is open again if that
+    /// was never written: then the `members` don't hold who was accepted. Returns the words to
+    /// compute for requests that lack them.
     pub(super) fn take_over(
         &mut self,
         last: &mut Self,
         fits: impl Fn(DeviceKeys) -> bool,
+        members: &[DeviceKeys],
     ) -> Vec<WordsRequest> {
         self.last_request = last.last_request;
         self.spent = std::mem::take(&mut last.spent);
-        self.window = last
-            .window
-            .take()
-            .filter(|window| self.join.is_none() && fits(window.token.keys()));
+        let accepted = last.accepted.take();
+        let undone = accepted.filter(|accepted| !members.contains(&accepted.keys));
+        if let Some(undone) = &undone {
+            let token = &undone.window.token;
+            self.spent.retain(|past| past.token != *token);
+        }
+        let window = last.window.take().or(undone.map(|undone| undone.window));
+        self.window = window.filter(|window| self.join.is_none() && fits(window.token.keys()));
         let Some(window) = &self.window else {
             return Vec::new();
         };
@@ -155,25 +177,56 @@ impl Pairing {
         let Some(window) = self.window.take() else {
             return false;
         };
+        self.spend(window.token, spent);
+        true
+    }
+
+    /// Closes the window with which a device was let in. It is kept until that is written.
+    pub(super) fn close_accepted(&mut self, keys: DeviceKeys) {
+        let Some(window) = self.window.take() else {
+            return;
+        };
+        self.spend(window.token.clone(), Spent::Accepted);
+        self.accepted = Some(AcceptedWindow {
+            window,
+            keys,
+            is_drained: false,
+        });
+    }
+
+    /// A step is handed out: what the one before held is written, or this machine would have
+    /// been replaced.
+    pub(super) fn note_drained(&mut self) {
+        self.accepted = self.accepted.take().filter(|accepted| !accepted.is_drained);
+        if let Some(accepted) = &mut self.accepted {
+            accepted.is_drained = true;
+        }
+    }
+
+    fn spend(&mut self, token: PairingToken, spent: Spent) {
         if self.spent.len() >= timing::SPENT_WINDOWS_MAX {
             self.spent.pop_front();
         }
         self.spent.push_back(SpentWindow {
-            token: window.token,
+            token,
             spent,
             is_told: false,
         });
-        true
     }
 
-    /// Takes a Pair whose author is known to hold the signing key in it.
-    pub(super) fn handle_pair(&mut self, body: PairBody) -> Asked {
+    /// Takes a Pair whose author is known to hold the signing key in it. One of a member, by
+    /// both of its keys, that isn't of the open window is a copy of the one it came in with:
+    /// no news and no offence.
+    pub(super) fn handle_pair(&mut self, body: PairBody, is_member: bool) -> Asked {
         let is_proven = |token: &PairingToken| body.is_proven(&token.keys(), token.secret());
         let Some(window) = self
             .window
             .as_mut()
             .filter(|window| is_proven(&window.token))
         else {
+            if is_member {
+                return Asked::Known;
+            }
             let known = self.spent.iter_mut().find(|past| is_proven(&past.token));
             return match known {
                 Some(past) if !past.is_told => {
@@ -293,10 +346,11 @@ impl Pairing {
         }
     }
 
-    /// The person said *Same*. Returns the record if that is news.
+    /// The person said *Same*. Returns the record if that is news. Nobody can have compared
+    /// words that aren't there yet.
     pub(super) fn confirm(&mut self) -> Option<&JoinRecord> {
         let join = self.join.as_mut()?;
-        if join.record.confirmed {
+        if join.record.confirmed || join.words.is_none() {
             return None;
         }
         join.record.confirmed = true;

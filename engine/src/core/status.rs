@@ -55,6 +55,9 @@ pub enum StatusReason {
     /// Whoever let this device in had been removed by then, so that its admission came to
     /// nothing. It has to pair again, with a device that is in the group.
     AdmissionVoid,
+    /// Others were let in at the same time, and this device came last: the group was full. It
+    /// has to pair again once somebody has made room.
+    GroupFull,
     /// The group was destroyed.
     Destroyed,
     /// The store was older than this version can read and was started afresh.
@@ -71,6 +74,7 @@ impl StatusReason {
             Self::Left => "left",
             Self::Removed => "removed",
             Self::AdmissionVoid => "admissionVoid",
+            Self::GroupFull => "groupFull",
             Self::Destroyed => "destroyed",
             Self::StoreReset => "storeReset",
         }
@@ -99,6 +103,8 @@ pub enum Ending {
     Removed,
     /// The others closed this device's admission, because its admitter had been removed.
     Void,
+    /// The others dropped this device's admission, because the group was full.
+    Full,
     /// The group is destroyed.
     Destroyed,
 }
@@ -111,6 +117,7 @@ impl Ending {
             Self::Left => StatusReason::Left,
             Self::Removed => StatusReason::Removed,
             Self::Void => StatusReason::AdmissionVoid,
+            Self::Full => StatusReason::GroupFull,
             Self::Destroyed => StatusReason::Destroyed,
         }
     }
@@ -118,13 +125,14 @@ impl Ending {
 
 impl Phase {
     /// Every phase, in the order of the life of a group.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::NotJoined,
         Self::PendingJoin,
         Self::Member,
         Self::Ending(Ending::Left),
         Self::Ending(Ending::Removed),
         Self::Ending(Ending::Void),
+        Self::Ending(Ending::Full),
         Self::Ending(Ending::Destroyed),
     ];
 
@@ -135,7 +143,9 @@ impl Phase {
             Self::NotJoined => Status::NotJoined,
             Self::PendingJoin => Status::PendingJoin,
             Self::Member => Status::Member,
-            Self::Ending(Ending::Left | Ending::Removed | Ending::Void) => Status::Leaving,
+            Self::Ending(Ending::Left | Ending::Removed | Ending::Void | Ending::Full) => {
+                Status::Leaving
+            }
             Self::Ending(Ending::Destroyed) => Status::Destroying,
         }
     }
@@ -150,6 +160,7 @@ impl Phase {
             Self::Ending(Ending::Left) => "leaving",
             Self::Ending(Ending::Removed) => "removed",
             Self::Ending(Ending::Void) => "admissionVoid",
+            Self::Ending(Ending::Full) => "groupFull",
             Self::Ending(Ending::Destroyed) => "destroying",
         }
     }

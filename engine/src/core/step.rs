@@ -204,7 +204,8 @@ pub enum Change {
     /// (amendment 9), the name as [`GroupName::left_over`]; deliveries that still wait become
     /// [`DeliveryState::Withdrawn`].
     GroupWiped,
-    /// The device takes a fresh identity; always the last write of a wipe. The shell adds the
+    /// The device takes a fresh identity, at most once in a step; the last write of a wipe.
+    /// The shell adds the
     /// secrets to the key store before the commit and removes the old ones after it
     /// (amendment 11).
     IdentityReplaced(DeviceSecrets),
@@ -382,6 +383,9 @@ pub struct Snapshot {
     pub last_sequence: u64,
     /// The unfinished join.
     pub join: Option<JoinRecord>,
+    /// While a join is pending: whether there is a `sendFailed` issue of the message with the
+    /// last used number, which is its request. The relay refused it for good.
+    pub is_join_refused: bool,
     /// Manifests that wait for the admission, in the order of arrival.
     pub buffered: Vec<BufferedManifest>,
     /// Messages of which at least one copy waits, with the failures already reported.
@@ -414,6 +418,7 @@ impl Snapshot {
             phase: Phase::NotJoined,
             last_sequence: 0,
             join: None,
+            is_join_refused: false,
             buffered: Vec::new(),
             outbox_messages: Vec::new(),
             outbox_entries: Vec::new(),

@@ -55,6 +55,18 @@ impl Store {
         ))
     }
 
+    /// Whether there is an issue that says that this message failed for good.
+    pub(super) fn has_send_failed(&self, message: &MessageId) -> Result<bool, StorageFault> {
+        self.connection
+            .query_row(
+                "SELECT EXISTS (SELECT 1 FROM delivery_issue
+                     WHERE message = ?1 AND code LIKE 'sendFailed.%')",
+                [message.as_bytes()],
+                |row| row.get(0),
+            )
+            .map_err(fault)
+    }
+
     /// Marks the issues up to `id` as told.
     pub(crate) fn mark_told(&self, id: u64) -> Result<(), StorageFault> {
         self.connection

@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, NoisePublic, SigningPublic};
 use sealpost_protocol::manifest::SignedManifest;
+use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingSecret;
 
@@ -36,14 +37,18 @@ impl Store {
             Phase::Member | Phase::Ending(_) => Some(membership::read(connection)?),
             Phase::NotJoined | Phase::PendingJoin => None,
         };
+        let last_sequence = number(last)?;
+        let request = MessageId::derive(&secrets.keys().signing, last_sequence);
+        let is_join_refused = phase == Phase::PendingJoin && self.has_send_failed(&request)?;
         let mut snapshot = Snapshot {
             secrets,
             name,
             group_name,
             gave_name,
             phase,
-            last_sequence: number(last)?,
+            last_sequence,
             join: join(connection)?,
+            is_join_refused,
             buffered: buffered(connection)?,
             outbox_messages: outbox_messages(connection)?,
             outbox_entries: outbox_entries(connection)?,

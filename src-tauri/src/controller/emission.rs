@@ -194,6 +194,7 @@ impl StatusReason {
             Self::Left
             | Self::Removed
             | Self::AdmissionVoid
+            | Self::GroupFull
             | Self::Destroyed
             | Self::StoreReset => true,
             Self::Created | Self::Joined => false,
@@ -218,6 +219,7 @@ impl From<EngineReason> for StatusReason {
             EngineReason::Left => Self::Left,
             EngineReason::Removed => Self::Removed,
             EngineReason::AdmissionVoid => Self::AdmissionVoid,
+            EngineReason::GroupFull => Self::GroupFull,
             EngineReason::Destroyed => Self::Destroyed,
             EngineReason::StoreReset => Self::StoreReset,
         }

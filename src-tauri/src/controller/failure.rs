@@ -104,6 +104,8 @@ impl From<EngineError> for AppError {
             EngineError::AlreadyInGroup => AppErrorCode::AlreadyInGroup.into(),
             EngineError::InvalidPairingToken => AppErrorCode::InvitationInvalid.into(),
             EngineError::PairingClosed => AppErrorCode::PairingClosed.into(),
+            EngineError::RemovedBefore => AppErrorCode::RemovedBefore.into(),
+            EngineError::KeysMismatch => AppErrorCode::KeysMismatch.into(),
             EngineError::GroupFull { max } => {
                 Self::new(AppErrorCode::GroupFull).with_number("max", number(max))
             }

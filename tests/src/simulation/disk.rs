@@ -178,6 +178,7 @@ impl Disk {
                 message,
                 member,
                 state,
+            is_join_refused: self.is_join_refused(),
             } => {
                 if let Some(delivery) = self.deliveries.get_mut(&(message, member)) {
                     *delivery = state;
@@ -193,6 +194,15 @@ impl Disk {
         }
         for recipient in &row.recipients {
             self.deliveries
+    /// As the store on disk finds it.
+    fn is_join_refused(&self) -> bool {
+        let request = MessageId::derive(&self.secrets.keys().signing, self.sequence);
+        let is_it = |issue: &DeliveryIssue| {
+            matches!(issue, DeliveryIssue::SendFailed { message, .. } if *message == request)
+        };
+        self.phase == Phase::PendingJoin && self.issues.iter().any(is_it)
+    }
+
                 .insert((row.id, recipient.id.clone()), DeliveryState::Waiting);
         }
         self.rows.push(row);

@@ -30,7 +30,8 @@ impl Device {
                 status: self.status(),
             }),
             Phase::Ending(Ending::Destroyed) => Ok(()),
-            Phase::Member | Phase::Ending(Ending::Left | Ending::Removed | Ending::Void) => {
+            Phase::Member
+            | Phase::Ending(Ending::Left | Ending::Removed | Ending::Void | Ending::Full) => {
                 self.begin_destroying(None, now_ms);
                 Ok(())
             }
@@ -84,6 +85,14 @@ impl Device {
     }
 
     fn wipe(&mut self, ending: Ending, rng: &mut impl CryptoRngCore) {
+        self.forget_group();
+        self.set_phase(Phase::NotJoined, Some(ending.reason()));
+        self.tell(Event::MembersChanged(Vec::new()));
+        self.replace_identity(rng);
+    }
+
+    /// Forgets all that belongs to a group or to a join, here and in the store.
+    pub(super) fn forget_group(&mut self) {
         self.outbox.clear();
         self.inbox.end_any_session();
         self.held = HeldBlobs::default();
@@ -96,13 +105,15 @@ impl Device {
         self.group_name = self.group_name.take().map(GroupName::left_over);
         self.gave_name = false;
         self.step.changes.push(Change::GroupWiped);
-        self.set_phase(Phase::NotJoined, Some(ending.reason()));
-        self.tell(Event::MembersChanged(Vec::new()));
+    }
+
+    /// Goes on under fresh keys. One that was replaced within the step never comes into use.
+    pub(super) fn replace_identity(&mut self, rng: &mut impl CryptoRngCore) {
         self.secrets = DeviceSecrets::generate(rng);
         self.keys = self.secrets.keys();
-        self.step
-            .changes
-            .push(Change::IdentityReplaced(self.secrets.clone()));
+        let changes = &mut self.step.changes;
+        changes.retain(|change| !matches!(change, Change::IdentityReplaced(_)));
+        changes.push(Change::IdentityReplaced(self.secrets.clone()));
         self.step.effects.push(Effect::RestartIdentity);
     }
 }

@@ -46,8 +46,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// `pairingClosed` if the request isn't one of the open window, or its keys can't be
-    /// admitted; `groupFull`; `storage` when the sequence numbers are used up.
+    /// `pairingClosed` if the request isn't one of the open window; `removedBefore` or
+    /// `keysMismatch` if its keys can't be admitted; `groupFull`; `storage` when the sequence
+    /// numbers are used up.
     pub fn handle_accept(
         &mut self,
         request: JoinRequestId,
@@ -64,7 +65,7 @@ impl Device {
             Phase::Member => self.admit(&keys, &name, now_ms)?,
             Phase::PendingJoin | Phase::Ending(_) => return Err(EngineError::PairingClosed),
         }
-        self.pairing.close(Spent::Accepted);
+        self.pairing.close_accepted(keys);
         self.tell(Event::PairingChanged);
         self.tell_group_name(&[keys], now_ms);
         Ok(())
@@ -153,9 +154,9 @@ impl Device {
             IssueError::NotListed => EngineError::NotListed,
             IssueError::NoParent => EngineError::ManifestAwaited,
             IssueError::VersionExhausted => EngineError::VersionsExhausted,
-            IssueError::RemovedBefore | IssueError::KeysMismatch | IssueError::Manifest(_) => {
-                EngineError::PairingClosed
-            }
+            IssueError::RemovedBefore => EngineError::RemovedBefore,
+            IssueError::KeysMismatch => EngineError::KeysMismatch,
+            IssueError::Manifest(_) => EngineError::PairingClosed,
         }
     }
 }
@@ -196,10 +197,16 @@ impl Device {
     }
 
     /// Gives up an unfinished join. Does nothing in any other status.
-    pub fn handle_cancel_join(&mut self) {
+    ///
+    /// The request may be on the relay, and accepted there: then a group lists keys that
+    /// nobody uses, and once it has removed them it never takes them back. So the device goes
+    /// on under fresh keys.
+    pub fn handle_cancel_join(&mut self, rng: &mut impl CryptoRngCore) {
         if self.phase == Phase::PendingJoin {
-            self.drop_join();
+            self.pairing.end_join();
+            self.forget_group();
             self.set_phase(Phase::NotJoined, None);
+            self.replace_identity(rng);
             self.tell(Event::PairingChanged);
         }
     }
@@ -224,11 +231,15 @@ impl Device {
     /// # Errors
     ///
     /// As [`Device::handle_leave`].
-    pub fn handle_refuse_words(&mut self, now_ms: u64) -> Result<(), EngineError> {
+    pub fn handle_refuse_words(
+        &mut self,
+        now_ms: u64,
+        rng: &mut impl CryptoRngCore,
+    ) -> Result<(), EngineError> {
         if self.phase == Phase::Member && self.pairing.join_record().is_some() {
             return self.handle_leave(now_ms);
         }
-        self.handle_cancel_join();
+        self.handle_cancel_join(rng);
         Ok(())
     }
 

@@ -54,7 +54,9 @@ impl Device {
     /// change, in which case the device leaves by itself when one arrives in this run.
     pub fn handle_leave(&mut self, now_ms: u64) -> Result<(), EngineError> {
         match self.phase {
-            Phase::Ending(Ending::Left | Ending::Removed | Ending::Void) => return Ok(()),
+            Phase::Ending(Ending::Left | Ending::Removed | Ending::Void | Ending::Full) => {
+                return Ok(());
+            }
             Phase::NotJoined | Phase::PendingJoin | Phase::Ending(Ending::Destroyed) => {
                 return Err(EngineError::NotMember {
                     status: self.status(),
@@ -174,15 +176,7 @@ impl Device {
         }
         self.tell_group_name(&unnamed, now_ms);
         if is_removed && self.phase == Phase::Member {
-            let is_void = self
-                .membership
-                .as_ref()
-                .is_some_and(Membership::is_admission_void);
-            let ending = if is_void {
-                Ending::Void
-            } else {
-                Ending::Removed
-            };
+            let ending = self.membership.as_ref().map_or(Ending::Removed, ending_of);
             self.begin_ending(ending);
         }
     }
@@ -208,6 +202,17 @@ impl Device {
             self.outbox
                 .withdraw_sync(|to| !tombs.contains_key(&to.signing), &mut self.step);
         }
+    }
+}
+
+/// Why this device is no member any more, as far as it can know.
+fn ending_of(membership: &Membership) -> Ending {
+    if membership.is_admission_void() {
+        Ending::Void
+    } else if membership.is_admission_dropped() {
+        Ending::Full
+    } else {
+        Ending::Removed
     }
 }
 

@@ -222,7 +222,8 @@ impl Device {
         let is_own = body.keys.noise == self.keys.noise || body.keys.signing == self.keys.signing;
         let may_ask = body.keys.signing == opened.author && !is_own && !self.is_half_known(&body);
         let asked = if may_ask {
-            self.pairing.handle_pair(body)
+            let is_member = self.view().any(|member| member.keys == body.keys);
+            self.pairing.handle_pair(body, is_member)
         } else {
             Asked::Refused
         };
@@ -233,10 +234,7 @@ impl Device {
             }
             Asked::Known => acknowledge(at, &mut self.step),
             Asked::Stale { name, spent } => {
-                // A copy of the request that was accepted is no news.
-                if self.member(&opened.author).is_none() {
-                    self.tell(Event::StaleRequest { name, spent });
-                }
+                self.tell(Event::StaleRequest { name, spent });
                 reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step);
             }
             Asked::Refused => reject(at, DeliveryIssue::Unauthorized, now_ms, &mut self.step),

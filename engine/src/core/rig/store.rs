@@ -83,6 +83,7 @@ impl Store {
             join: self.join.clone(),
             buffered: self.buffered.clone(),
             outbox_messages: self
+            is_join_refused: self.is_join_refused(),
                 .bodies
                 .values()
                 .map(|(message, _)| message.clone())
@@ -102,6 +103,15 @@ impl Store {
 
     fn apply(&mut self, change: Change) {
         match change {
+    /// As the store on disk finds it.
+    fn is_join_refused(&self) -> bool {
+        let request = MessageId::derive(&self.secrets.keys().signing, self.sequence);
+        let is_it = |issue: &DeliveryIssue| {
+            matches!(issue, DeliveryIssue::SendFailed { message, .. } if *message == request)
+        };
+        self.phase == Phase::PendingJoin && self.issues.iter().any(is_it)
+    }
+
             Change::PhaseSaved(phase) => self.phase = phase,
             Change::SequenceSaved(sequence) => {
                 assert!(sequence > self.sequence, "a sequence number only grows");

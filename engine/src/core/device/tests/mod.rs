@@ -3,6 +3,7 @@
 mod copies;
 mod destroying;
 mod ending;
+mod last_place;
 mod mail;
 mod manifests;
 mod naming;

@@ -73,6 +73,14 @@ pub(super) fn ask(
     Some(id)
 }
 
+/// Takes the words of the own join, as computed, and says that they are the same.
+pub(super) fn say_same(rig: &mut Rig) {
+    for number in 1..9 {
+        rig.device.handle_words(WordsTarget::Join(number), words());
+    }
+    rig.device.handle_confirm_words();
+}
+
 pub(super) fn stranger(seed: u64) -> DeviceSecrets {
     Rig::new(seed, "stranger").store.secrets
 }
@@ -143,6 +151,9 @@ fn a_joiner_holds_its_messages_until_the_words_are_confirmed() {
     assert!(pushes(&rig.restart()).is_empty(), "also after a restart");
     rig.connect();
     rig.device.handle_confirm_words();
+    assert!(pushes(&rig.drain()).is_empty(), "nobody has seen words yet");
+    assert!(rig.store.join.as_ref().is_some_and(|join| !join.confirmed));
+    say_same(rig);
     post.settle(1);
     assert_eq!(post.rigs[0].bodies(), vec![b"held".to_vec()]);
     assert!(post.rigs[1].store.join.is_none());
@@ -157,7 +168,7 @@ fn words_confirmed_before_the_admission_hold_nothing() {
     rig.device
         .handle_join(&token, rig.now_ms)
         .expect("another's token");
-    rig.device.handle_confirm_words();
+    say_same(rig);
     post.settle(1);
     assert!(
         post.rigs[1]
@@ -188,13 +199,18 @@ fn refused_words_cancel_a_join_or_leave_the_group() {
     rig.device
         .handle_join(&token, rig.now_ms)
         .expect("another's token");
-    rig.device.handle_refuse_words(rig.now_ms).expect("it may");
-    rig.drain();
+    rig.device
+        .handle_refuse_words(rig.now_ms, &mut rig.rng)
+        .expect("it may");
+    post.settle(1);
+    let rig = &mut post.rigs[1];
     assert_eq!(rig.device.status(), Status::NotJoined);
     assert!(rig.store.entries.is_empty() && rig.store.join.is_none());
     post.pair(0, 1);
     let rig = &mut post.rigs[1];
-    rig.device.handle_refuse_words(rig.now_ms).expect("it may");
+    rig.device
+        .handle_refuse_words(rig.now_ms, &mut rig.rng)
+        .expect("it may");
     post.settle(1);
     assert_eq!(post.rigs[1].device.status(), Status::NotJoined);
     assert!(post.rigs[0].device.members().is_empty());
@@ -267,14 +283,14 @@ fn cancelling_or_replacing_a_join_deletes_its_pair() {
     assert_eq!(rig.store.entries.len(), 1);
     // In flight when it is cancelled: it isn't tried again.
     let id = pushed[0].id;
-    rig.device.handle_cancel_join();
+    rig.device.handle_cancel_join(&mut rig.rng);
     rig.drain();
     rig.device
         .handle_push_outcome(id, PushOutcome::Unanswered, rig.now_ms, &mut rig.rng);
     rig.drain();
     assert!(rig.store.entries.is_empty());
     assert_eq!(rig.device.status(), Status::NotJoined);
-    rig.device.handle_cancel_join();
+    rig.device.handle_cancel_join(&mut rig.rng);
     assert!(rig.drain().is_empty(), "nothing to cancel");
 }
 
@@ -344,11 +360,14 @@ fn a_request_asks_once_and_is_accepted_once() {
         &joiner.keys(),
         &joiner,
     ));
+    assert!(issues(&effects).is_empty(), "it is in");
+    assert_eq!(acknowledged(&effects).len(), 1);
     assert_eq!(
-        issues(&effects),
-        vec![DeliveryIssue::Unauthorized],
+        ask(&mut rig, &token, &stranger(10)),
+        None,
         "the secret is spent"
     );
+    assert_eq!(rig.store.issues, vec![DeliveryIssue::Unauthorized]);
 }
 
 #[test]
@@ -529,12 +548,12 @@ fn the_newcomer_hears_first() {
         "the others wait until it is in the newcomer's inbox"
     );
     assert_eq!(pushed[0].recipient, joiner.keys().noise);
-    let id = pushed[0].id;
     // Also after a restart.
     let effects = rig.restart();
-    assert_eq!(pushes(&effects).len(), 1);
-    assert_ne!(pushes(&effects)[0].id, crate::core::step::PushId(id.0 + 1));
-    let id = pushes(&effects)[0].id;
+    let pushed = pushes(&effects);
+    assert_eq!(pushed.len(), 1);
+    assert_eq!(pushed[0].recipient, joiner.keys().noise);
+    let id = pushed[0].id;
     rig.device
         .handle_push_outcome(id, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
     assert_eq!(pushes(&rig.drain()).len(), 3);
@@ -589,7 +608,7 @@ fn only_the_tokens_owner_can_admit() {
     assert_eq!(rig.store.buffered.len(), 1, "kept for later judgement");
     rig.deliver(&envelope);
     assert_eq!(rig.store.buffered.len(), 1, "once");
-    rig.device.handle_cancel_join();
+    rig.device.handle_cancel_join(&mut rig.rng);
     rig.drain();
     assert!(rig.store.buffered.is_empty());
 }

@@ -1,16 +1,17 @@
 //! What each side of a pairing is told at each point, and what is refused where.
 
 use sealpost_protocol::frame::Refusal;
-use sealpost_protocol::limit::{GROUP_MEMBERS_MAX, SEQUENCE_MAX};
+use sealpost_protocol::limit::SEQUENCE_MAX;
 use sealpost_protocol::pairing_words::compare_code;
 
-use super::pairing::{ask, open_window, stranger};
+use super::pairing::{ask, open_window, say_same, stranger};
+use crate::core::device::{Device, Settings};
 use crate::core::error::{EngineError, StorageFault};
-use crate::core::event::{AdmissionDropped, Event, JoinProgress, JoinRequestId};
+use crate::core::event::{Event, JoinProgress, JoinRequestId};
 use crate::core::issue::{DeliveryIssue, SendFailure};
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes, words};
-use crate::core::status::{Status, StatusReason};
-use crate::core::step::{Effect, PushId, PushOutcome};
+use crate::core::status::Status;
+use crate::core::step::{Change, Effect, PushId, PushOutcome};
 
 fn progress(rig: &Rig) -> Option<JoinProgress> {
     rig.device.pairing().join.map(|join| join.progress)
@@ -71,7 +72,7 @@ fn a_joiner_in_the_group_waits_for_the_words_alone() {
     let rig = &mut post.rigs[1];
     rig.restart();
     assert_eq!(progress(rig), Some(JoinProgress::Admitted));
-    rig.device.handle_confirm_words();
+    say_same(rig);
     rig.drain();
     assert_eq!(progress(rig), None);
 }
@@ -94,6 +95,15 @@ fn a_request_that_the_relay_refuses_for_good_is_not_said_to_be_on_it() {
             issue,
             DeliveryIssue::SendFailed { failure: of, .. } if *of == failure
         )));
+        // Also after a restart, and where the machine was built anew.
+        rig.restart();
+        assert_eq!(progress(rig), Some(JoinProgress::Refused));
+        rig.store.issues.clear();
+        let snapshot = rig.store.snapshot();
+        let anew = Device::restore(snapshot, Settings::default(), rig.now_ms);
+        let mut last = std::mem::replace(&mut rig.device, anew.expect("it is consistent"));
+        rig.device.take_over(&mut last);
+        assert_eq!(progress(rig), Some(JoinProgress::Refused));
         // It can be given up, or replaced, which starts over.
         let token = open_window(&mut post.rigs[0]);
         let rig = &mut post.rigs[1];
@@ -101,7 +111,7 @@ fn a_request_that_the_relay_refuses_for_good_is_not_said_to_be_on_it() {
             .handle_join(&token, rig.now_ms)
             .expect("another's token");
         assert_eq!(progress(rig), Some(JoinProgress::Queued));
-        rig.device.handle_cancel_join();
+        rig.device.handle_cancel_join(&mut rig.rng);
         rig.drain();
         assert_eq!(rig.device.status(), Status::NotJoined);
     }
@@ -128,8 +138,9 @@ fn a_temporary_refusal_is_tried_again_and_nobody_is_told_of_a_failure() {
 #[test]
 fn a_join_can_be_cancelled_at_any_time() {
     let cancel = |rig: &mut Rig| {
-        rig.device.handle_cancel_join();
+        rig.device.handle_cancel_join(&mut rig.rng);
         rig.drain();
+        rig.connect();
         assert_eq!(rig.device.status(), Status::NotJoined);
         assert!(rig.store.entries.is_empty() && rig.store.join.is_none());
         assert!(rig.device.pairing().join.is_none());
@@ -142,7 +153,7 @@ fn a_join_can_be_cancelled_at_any_time() {
     let stored = PushOutcome::Stored;
     rig.device
         .handle_push_outcome(push, stored, rig.now_ms, &mut rig.rng);
-    rig.device.handle_confirm_words();
+    say_same(rig);
     rig.drain();
     cancel(rig);
     // The admitter may accept all the same: the manifest then finds nobody who waits.
@@ -167,9 +178,150 @@ fn a_join_can_be_cancelled_at_any_time() {
     let mut post = Post::new(2);
     post.pair(0, 1);
     let rig = &mut post.rigs[1];
-    rig.device.handle_cancel_join();
+    rig.device.handle_cancel_join(&mut rig.rng);
     rig.drain();
     assert_eq!(rig.device.status(), Status::Member);
+}
+
+#[test]
+fn a_cancelled_join_leaves_keys_that_nobody_asks_with_again() {
+    // On the relay, accepted in vain, and the ghost removed: the group remembers its keys.
+    let give_up: [fn(&mut Rig); 2] = [
+        |rig| rig.device.handle_cancel_join(&mut rig.rng),
+        |rig| {
+            let refused = rig.device.handle_refuse_words(rig.now_ms, &mut rig.rng);
+            refused.expect("it may");
+        },
+    ];
+    for give_up in give_up {
+        let mut post = Post::group(2);
+        let mut rig = Rig::new(60, "third");
+        rig.connect();
+        post.rigs.push(rig);
+        post.effects.push(Vec::new());
+        let token = open_window(&mut post.rigs[0]);
+        let rig = &mut post.rigs[2];
+        let before = rig.device.keys();
+        rig.device
+            .handle_join(&token, rig.now_ms)
+            .expect("another's token");
+        post.settle(2);
+        give_up(&mut post.rigs[2]);
+        post.settle(2);
+        assert_ne!(post.rigs[2].device.keys(), before);
+        assert_eq!(
+            post.rigs[2].store.secrets.keys(),
+            post.rigs[2].device.keys()
+        );
+        let rig = &mut post.rigs[0];
+        let request = rig.device.pairing().window.expect("open").requests[0].id;
+        rig.device
+            .handle_accept(request, rig.now_ms, &mut rig.rng)
+            .expect("open");
+        post.settle(0);
+        let ghost = before.signing.member_id();
+        let rig = &mut post.rigs[0];
+        rig.device
+            .handle_remove(&ghost, rig.now_ms)
+            .expect("it may");
+        post.settle(0);
+        assert_eq!(post.rigs[2].device.status(), Status::NotJoined);
+        post.pair(0, 2);
+        assert_eq!(post.rigs[2].device.status(), Status::Member);
+        assert_eq!(post.rigs[2].device.members().len(), 2);
+    }
+}
+
+#[test]
+fn joining_and_giving_up_in_one_step_ends_with_one_fresh_identity() {
+    let mut rig = Rig::new(60, "third");
+    let token = open_window(&mut Rig::new(51, "another"));
+    rig.connect();
+    for _ in 0..2 {
+        rig.device
+            .handle_join(&token, rig.now_ms)
+            .expect("another's token");
+        rig.device.handle_cancel_join(&mut rig.rng);
+    }
+    rig.device
+        .handle_join(&token, rig.now_ms)
+        .expect("another's token");
+    let step = rig.take_step();
+    let is_identity = |change: &&Change| matches!(change, Change::IdentityReplaced(_));
+    assert_eq!(step.changes.iter().filter(is_identity).count(), 1);
+    assert!(step.restarts_identity());
+    rig.store.commit(step.changes);
+    assert_eq!(rig.store.secrets.keys(), rig.device.keys());
+    assert_eq!(rig.store.entries.len(), 1);
+    let keys = rig.device.keys();
+    rig.restart();
+    assert_eq!(
+        (rig.device.keys(), rig.device.status()),
+        (keys, Status::PendingJoin)
+    );
+}
+
+#[test]
+fn keys_that_a_group_removed_are_refused_as_such() {
+    let mut post = Post::group(3);
+    let gone = post.rigs[2].store.secrets.clone();
+    let rig = &mut post.rigs[0];
+    let id = gone.keys().signing.member_id();
+    rig.device.handle_remove(&id, rig.now_ms).expect("it may");
+    rig.drain();
+    let token = open_window(rig);
+    let request = ask(rig, &token, &gone).expect("new");
+    assert_eq!(
+        rig.device.handle_accept(request, rig.now_ms, &mut rig.rng),
+        Err(EngineError::RemovedBefore)
+    );
+    assert!(
+        rig.device.pairing().window.is_some(),
+        "an error changes nothing"
+    );
+}
+
+/// Accepts, and builds the machine anew before or after that is written.
+fn accept_and_rebuild(rig: &mut Rig, request: JoinRequestId, is_written: bool) {
+    rig.device
+        .handle_accept(request, rig.now_ms, &mut rig.rng)
+        .expect("open");
+    let step = rig.take_step();
+    if is_written {
+        rig.store.commit(step.changes);
+    }
+    let anew = Device::restore(rig.store.snapshot(), Settings::default(), rig.now_ms);
+    let mut last = std::mem::replace(&mut rig.device, anew.expect("it is consistent"));
+    rig.device.take_over(&mut last);
+    rig.connect();
+}
+
+#[test]
+fn an_acceptance_that_is_not_written_leaves_its_window_open() {
+    let mut alone = Rig::new(50, "alone");
+    alone.connect();
+    for mut rig in [alone, Post::group(2).rigs.remove(0)] {
+        let token = open_window(&mut rig);
+        let request = ask(&mut rig, &token, &stranger(9)).expect("new");
+        let members = rig.device.members();
+        for _ in 0..2 {
+            accept_and_rebuild(&mut rig, request, false);
+            let window = rig.device.pairing().window.expect("open again");
+            assert!(window.token == token && window.requests[0].id == request);
+            assert_eq!(rig.device.members(), members);
+        }
+        accept_and_rebuild(&mut rig, request, true);
+        assert!(rig.device.pairing().window.is_none());
+        assert_eq!(rig.device.members().len(), members.len() + 1);
+        // Long written, and who was let in is gone again: it stays closed.
+        let id = stranger(9).keys().signing.member_id();
+        rig.device.handle_remove(&id, rig.now_ms).expect("it may");
+        rig.drain();
+        let anew = Device::restore(rig.store.snapshot(), Settings::default(), rig.now_ms);
+        let mut last = std::mem::replace(&mut rig.device, anew.expect("it is consistent"));
+        rig.device.take_over(&mut last);
+        assert!(rig.device.pairing().window.is_none());
+    }
 }
 
 /// A device in each status, by how it gets there.
@@ -234,7 +386,7 @@ fn every_call_of_pairing_is_refused_where_the_specification_says() {
         rig.device.handle_dismiss(JoinRequestId(1));
         assert!(rig.drain().is_empty(), "cancelPairing in {status:?}");
         if status != Status::PendingJoin {
-            rig.device.handle_cancel_join();
+            rig.device.handle_cancel_join(&mut rig.rng);
             rig.device.handle_confirm_words();
             assert!(rig.drain().is_empty(), "cancelJoin in {status:?}");
         }
@@ -322,90 +474,6 @@ fn members_compare_a_code_at_any_time() {
     post.rigs[0].advance(90 * 24 * 3_600 * SECOND_MS);
     post.rigs[0].restart();
     assert_eq!(code(0, 1, &post), before);
-}
-
-/// Lets strangers into the group of the first device until it has so many members.
-fn fill(post: &mut Post, count: usize) {
-    for number in 2..count {
-        let rig = &mut post.rigs[0];
-        let token = open_window(rig);
-        let seed = 4_000 + u64::try_from(number).expect("a small number");
-        let request = ask(rig, &token, &stranger(seed)).expect("new");
-        rig.device
-            .handle_accept(request, rig.now_ms, &mut rig.rng)
-            .expect("room");
-        post.settle(0);
-    }
-}
-
-#[test]
-fn of_two_admissions_into_the_last_place_one_is_dropped_and_its_admitter_told() {
-    let mut post = Post::group(2);
-    fill(&mut post, GROUP_MEMBERS_MAX - 1);
-    for seed in [60, 61] {
-        let mut rig = Rig::new(seed, "joiner");
-        rig.connect();
-        post.rigs.push(rig);
-        post.effects.push(Vec::new());
-    }
-    // Each admitter lets one in before it hears of the other.
-    for (admitter, joiner) in [(0, 2), (1, 3)] {
-        let token = open_window(&mut post.rigs[admitter]);
-        let rig = &mut post.rigs[joiner];
-        rig.device
-            .handle_join(&token, rig.now_ms)
-            .expect("another's token");
-        post.settle(joiner);
-        let rig = &mut post.rigs[admitter];
-        let request = rig.device.pairing().window.expect("open").requests[0].id;
-        rig.device
-            .handle_accept(request, rig.now_ms, &mut rig.rng)
-            .expect("one place is left");
-    }
-    post.take_events(0);
-    post.take_events(1);
-    for _ in 0..20 {
-        for index in 0..post.rigs.len() {
-            let rig = &mut post.rigs[index];
-            rig.now_ms += 60 * SECOND_MS;
-            rig.device.handle_wakeup(rig.now_ms, &mut rig.rng);
-            post.settle(index);
-        }
-    }
-    let dropped: Vec<usize> = [0, 1]
-        .into_iter()
-        .flat_map(|admitter| {
-            let events = post.take_events(admitter);
-            let is_drop = |event: &Event| {
-                matches!(
-                    event,
-                    Event::AdmissionDropped {
-                        reason: AdmissionDropped::GroupFull,
-                        ..
-                    }
-                )
-            };
-            let count = events.iter().filter(|event| is_drop(event)).count();
-            std::iter::repeat_n(admitter, count)
-        })
-        .collect();
-    assert_eq!(dropped.len(), 1, "told once, to one: {dropped:?}");
-    let (kept, lost) = if dropped == [0] { (3, 2) } else { (2, 3) };
-    let keys = |index: usize| post.rigs[index].device.keys().signing.member_id();
-    for admitter in [0, 1] {
-        let members = post.rigs[admitter].device.members();
-        assert_eq!(members.len(), GROUP_MEMBERS_MAX - 1);
-        assert!(members.iter().any(|member| member.id == keys(kept)));
-        assert!(!members.iter().any(|member| member.id == keys(lost)));
-    }
-    assert_eq!(post.rigs[kept].device.status(), Status::Member);
-    // It had been let in by its own admitter, so it hears that it is out again.
-    assert_eq!(post.rigs[lost].device.status(), Status::NotJoined);
-    let is_removal = |event: &Event| {
-        let removed = Some(StatusReason::Removed);
-        matches!(event, Event::StatusChanged { reason, .. } if *reason == removed)
-    };
-    assert!(post.take_events(lost).iter().any(is_removal));
 }
 
 #[test]

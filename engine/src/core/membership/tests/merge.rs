@@ -345,6 +345,39 @@ fn one_firing_issues_six_merges_at_most() {
     let (a, b) = (&people[0], &people[1]);
     let root = manifest(1, None, &[a, b], a);
     let mut group = joined(a, &root);
+#[test]
+fn a_removal_by_hand_while_the_group_is_overfull_is_no_dropped_admission() {
+    let people: Vec<Person> = (0..33).map(Person::new).collect();
+    let founders: Vec<&Person> = people[..30].iter().collect();
+    let root = manifest(1, None, &founders, &people[0]);
+    let mut group = joined(&people[0], &root);
+    let secret = &people[0].secrets.signing;
+    let mine = &people[30];
+    group
+        .issue_admission(&mine.keys(), &mine.member.name, secret, NOW_MS)
+        .expect("room");
+    let with_mine = group.current().clone();
+    for (version, at) in [(3, 31), (4, 32)] {
+        let members: Vec<&Person> = people[..=30].iter().chain([&people[at]]).collect();
+        let by = &people[at - 30];
+        take(
+            &mut group,
+            by,
+            &manifest(version, Some(&with_mine), &members, by),
+        );
+    }
+    assert_eq!(group.view().len(), 33);
+    let _ = group.drain();
+    // Somebody who doesn't know that removes the one that this device let in.
+    let removal = manifest(5, Some(&with_mine), &founders, &people[5]);
+    take(&mut group, &people[5], &removal);
+    assert!(!group.view().contains_key(&mine.key()));
+    let (_, effects) = group.drain();
+    let is_drop =
+        |effect: &MembershipEffect| matches!(effect, MembershipEffect::AdmissionDropped { .. });
+    assert!(!effects.iter().any(is_drop), "it was removed by hand");
+}
+
     group
         .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
         .expect("a member");
