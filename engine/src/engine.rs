@@ -551,10 +551,9 @@ impl Engine {
         let Some(query) = Query::parse(text).map(Arc::new) else {
             return Ok(Vec::new());
         };
-        // In steps, between which others are answered.
-        while !self.actor.query(|store, _| store.index_step()).await? {}
         let limit = limit.min(PAGE_ROWS_MAX);
         let (mut hits, mut rest) = (Vec::new(), before);
+        // In steps, between which others are answered.
         while hits.len() < limit {
             let (asked, room) = (Arc::clone(&query), limit.saturating_sub(hits.len()));
             let step = move |store: &Store, _: &Device| store.search(&asked, rest, room);

@@ -149,12 +149,14 @@ impl Group {
             self.repair = Repair::Closed;
             let is_whole =
                 |store: &Store| build_from(store, &self.keys, &self.name, self.settings, now_ms);
-            let repaired = salvage::repair(&self.path, key, &self.identity, now_ms, |store| {
-                is_whole(store).is_ok_and(|(identity, _)| identity == self.identity)
-            });
+            let repaired =
+                salvage::repair(FLOOR, &self.path, key, &self.identity, now_ms, |store| {
+                    is_whole(store).is_ok_and(|(identity, _)| identity == self.identity)
+                });
             tracing::info!(is_repaired = repaired.is_ok(), "a repair while open");
         }
         if self.repair == Repair::Closed {
+            salvage::finish(&self.path)?;
             self.store =
                 Store::open(&self.path, key, &self.identity).map_err(|fault| match fault {
                     OpenFault::Storage(fault) => fault,
@@ -274,6 +276,7 @@ impl From<Unopened> for OpenError {
 
 impl Opening<'_> {
     fn open_or_repair(&self, keys: &GroupKeys) -> Result<Opened, Unopened> {
+        salvage::finish(self.path).map_err(OpenError::from)?;
         if salvage::is_wanted(self.path) {
             // Where it fails, opening says why.
             let repaired = self.repair(keys);
@@ -290,6 +293,7 @@ impl Opening<'_> {
 
     fn open(&self, keys: &GroupKeys) -> Result<Opened, Unopened> {
         let first = first_of(keys)?;
+        salvage::finish(self.path).map_err(OpenError::from)?;
         let opened = Store::open_above(self.floor, self.path, keys.database_key(), &first);
         let store = opened.map_err(|fault| match fault {
             OpenFault::Outdated { .. } => Unopened::Outdated,
@@ -306,7 +310,8 @@ impl Opening<'_> {
     fn repair(&self, keys: &GroupKeys) -> Result<(), OpenError> {
         let is_whole = |store: &Store| self.build(store, keys).is_ok();
         let (key, first) = (keys.database_key(), first_of(keys)?);
-        salvage::repair(self.path, key, &first, self.now_ms, is_whole).map_err(open_error)
+        salvage::repair(self.floor, self.path, key, &first, self.now_ms, is_whole)
+            .map_err(open_error)
     }
 
     /// Starts a store that is too old afresh, under another identity: key store, database,

@@ -9,9 +9,18 @@ use super::{Store, fault};
 use crate::core::error::StorageFault;
 
 impl Store {
-    /// Does the next part of what waits for a quiet moment. Returns whether that was all.
+    /// Does the next part of what waits for a quiet moment. Returns whether that was all; what
+    /// fails keeps nothing else from being done.
     pub(crate) fn tidy_step(&self) -> Result<bool, StorageFault> {
-        Ok(self.clear_step()? && self.index_step()?)
+        let mut failed = None;
+        for step in [Self::clear_step, Self::withdraw_step, Self::index_step] {
+            match step(self) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false),
+                Err(fault) => failed = Some(fault),
+            }
+        }
+        failed.map_or(Ok(true), Err)
     }
 
     /// Moves the log into the file and leaves it empty. If that fails, it stays as it is.
@@ -30,6 +39,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use super::super::{configure, connect, schema};
     use super::*;
     use crate::core::group_name::GroupName;
     use crate::core::step::Change;
@@ -83,5 +93,45 @@ mod tests {
         let purge = Change::HandledPurged { before_ms: 1 };
         assert!(!store.apply(&[purge], None).unwrap().has_written);
         assert_eq!(log_bytes(&path), 0);
+    }
+
+    #[test]
+    fn an_outbox_of_an_earlier_version_is_moved_in_steps_that_a_stop_only_delays() {
+        const MESSAGES: u32 = 1_050;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("group.db");
+        let first = IdentityId::from_bytes([1; 16]);
+        fs::write(&path, b"").unwrap();
+        let mut old = connect(&path, &KEY).unwrap();
+        // As large as the log may be; a transaction for all of it would be twice that.
+        schema::fill_earlier_outbox(&mut old, &first, MESSAGES, 60_000);
+        configure(&old).unwrap();
+        schema::begin_migration(&mut old, &first);
+        let mut largest = log_bytes(&path);
+        for _ in 0..5 {
+            assert!(!schema::move_outbox(&mut old).unwrap());
+            largest = largest.max(log_bytes(&path));
+        }
+        drop(old);
+        let store = Store::open(&path, &KEY, &first).unwrap();
+        largest = largest.max(log_bytes(&path));
+        assert!(largest <= LOG_BYTES_MAX, "{largest}");
+        assert_eq!(store.outbox_copies(), Ok(u64::from(MESSAGES)));
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (messages, bytes): (u32, u32) = store
+            .connection
+            .query_row(
+                "SELECT count(*), sum(length(body)) FROM outbox_message WHERE kind = 2",
+                [],
+                read,
+            )
+            .unwrap();
+        assert_eq!((messages, bytes), (MESSAGES, MESSAGES * 60_000));
+        let left = "SELECT count(*) FROM sqlite_master WHERE name GLOB '*_3'";
+        let left: i64 = store
+            .connection
+            .query_row(left, [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(left, 0);
     }
 }

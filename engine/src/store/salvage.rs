@@ -3,7 +3,12 @@
 //! Owns the way around pages that can't be read. The damaged file is kept beside the new one,
 //! under its name with `.damaged-` and a number. Never touches a file whose key doesn't fit
 //! or whose first page is damaged: those two can't be told apart (amendment 10). Never puts
-//! a store in place that its machine can't be built from: then nothing has changed.
+//! a store in place that its machine can't be built from: then nothing has changed. Never reads
+//! a store of another version than it knows: that one is refused or reset as it stands.
+//!
+//! Putting the new store in place takes two steps, and between them the damaged file stands
+//! without the log that belongs to it. The mark says so from before the first until after the
+//! second; whoever opens the store calls [`finish`] first.
 //!
 //! A page that fails its check breaks SQLCipher's connection for good, so that each failure
 //! opens the file anew.
@@ -16,7 +21,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::fault::{OpenFault, fault, io_fault};
-use super::{Store, connect};
+use super::{Store, connect, schema};
 use crate::core::error::StorageFault;
 use crate::core::issue::DeliveryIssue;
 use crate::core::step::Change;
@@ -29,11 +34,23 @@ const FAILURES_MAX: u32 = 2_000;
 /// Ends the name of the file that asks for a repair at the next start.
 const MARK: &str = ".repair-wanted";
 
+/// What the mark holds once the new store is complete and only has to be put in place.
+const READY: &[u8] = b"ready";
+
+/// Ends the name of the new store until it is put in place.
+const FRESH: &str = ".repair";
+
+/// The tables that an earlier version set aside and that are moved in steps (schema.rs), and
+/// what their names end with meanwhile.
+const MOVED: [&str; 2] = ["outbox_message", "outbox_entry"];
+const MOVED_FROM: &str = "_3";
+
 /// How many damaged files are kept; beyond that nothing is repaired.
 const KEPT_MAX: u32 = 100;
 
 /// Repairs the store at `path`, if `is_whole` says that the group can go on from the result.
 pub(crate) fn repair(
+    floor: u32,
     path: &Path,
     key: &[u8; 32],
     first: &IdentityId,
@@ -44,26 +61,56 @@ pub(crate) fn repair(
         .map(|number| beside(path, &format!(".damaged-{number}")))
         .find(|kept| !kept.exists())
         .ok_or(StorageFault::Damaged)?;
-    let fresh = beside(path, ".repair");
-    let outcome = copy(path, &kept)
+    let fresh = beside(path, FRESH);
+    let mut outcome = copy(path, &kept)
         .and_then(|()| remove(&fresh))
         .map_err(|error| io_fault(&error).into())
-        .and_then(|()| take_over(&kept, &fresh, key, first, now_ms, is_whole));
-    let outcome: Result<(), OpenFault> =
-        outcome.and_then(|()| put(&fresh, path).map_err(|e| io_fault(&e).into()));
+        .and_then(|()| take_over(floor, &kept, &fresh, key, first, now_ms, is_whole))
+        .and_then(|()| make_ready(path).map_err(|error| io_fault(&error).into()));
     if outcome.is_err() {
+        // Asked for once, whatever came of it. First: without the new store it must not be ready.
+        drop(durable_file::remove(&beside(path, MARK)));
         // What can't be removed is only in the way of the next attempt, which does it first.
         drop(remove(&fresh));
         drop(remove(&kept));
+    } else {
+        outcome = finish(path).map_err(OpenFault::from);
     }
     // Reading left an empty log beside the kept file, where it had none.
     let log = beside(&kept, "-wal");
     if fs::metadata(&log).is_ok_and(|found| found.len() == 0) {
         drop(remove_file(&log));
     }
-    // Asked for once, whatever came of it.
-    drop(remove_file(&beside(path, MARK)));
     outcome
+}
+
+/// Says that the new store only has to be put in place: all of it is in its file.
+fn make_ready(path: &Path) -> io::Result<()> {
+    let log = beside(&beside(path, FRESH), "-wal");
+    if fs::metadata(&log).is_ok_and(|found| found.len() > 0) {
+        return Err(io::Error::other("the new store has a log"));
+    }
+    durable_file::replace(&beside(path, MARK), READY)
+}
+
+/// Puts a repaired store in place, where a stop or a fault has kept it from there. Until that
+/// is done the store must not be opened: the file may be the damaged one, without its log.
+pub(crate) fn finish(path: &Path) -> Result<(), StorageFault> {
+    let mark = beside(path, MARK);
+    let finished = match fs::read(&mark) {
+        Ok(said) if said == READY => {
+            let fresh = beside(path, FRESH);
+            let put = match fresh.try_exists() {
+                Ok(true) => put(&fresh, path),
+                // It is in place.
+                found => found.map(drop),
+            };
+            put.and_then(|()| durable_file::remove(&mark))
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    finished.map_err(|error| io_fault(&error))
 }
 
 /// Asks for a repair at the next start: the damage showed while the store was open.
@@ -78,6 +125,7 @@ pub(crate) fn is_wanted(path: &Path) -> bool {
 }
 
 fn take_over(
+    floor: u32,
     kept: &Path,
     fresh: &Path,
     key: &[u8; 32],
@@ -86,6 +134,7 @@ fn take_over(
     is_whole: impl FnOnce(&Store) -> bool,
 ) -> Result<(), OpenFault> {
     let mut source = Source::open(kept, key)?;
+    source.check_version(floor)?;
     let mut target = Store::open(fresh, key, first)?;
     let tables = tables(&target.connection).map_err(fault)?;
     target
@@ -93,17 +142,32 @@ fn take_over(
         .execute_batch("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
         .map_err(fault)?;
     for table in &tables {
+        let name = &table.name;
+        target
+            .connection
+            .execute(&format!("DELETE FROM {name}"), [])
+            .map_err(fault)?;
         source.copy_table(table, &target.connection)?;
+        if MOVED.contains(&name.as_str()) {
+            source.copy_table(&table.before_it_moved(), &target.connection)?;
+        }
     }
+    source.copy_sequences(&target.connection)?;
+    target
+        .connection
+        .execute_batch(KEEP_POSITIONS)
+        .map_err(fault)?;
     target
         .connection
         .execute_batch(
-            "DELETE FROM delivery WHERE position NOT IN (SELECT position FROM message);
+            "DELETE FROM resend WHERE position NOT IN (SELECT position FROM message);
+             DELETE FROM delivery WHERE position NOT IN (SELECT position FROM message);
              DELETE FROM outbox_entry WHERE sequence NOT IN (SELECT sequence FROM outbox_message);
              DELETE FROM outbox_message WHERE sequence NOT IN (SELECT sequence FROM outbox_entry);
              COMMIT; PRAGMA foreign_keys = ON;",
         )
         .map_err(fault)?;
+    target.finish_sends_left()?;
     if !is_whole(&target) {
         return Err(StorageFault::Damaged.into());
     }
@@ -116,13 +180,38 @@ fn take_over(
     Ok(())
 }
 
+/// No position of a message that is lost is given to another one: what was read, withdrawn and
+/// shown goes by positions.
+const KEEP_POSITIONS: &str = "
+    INSERT INTO sqlite_sequence (name, seq) SELECT 'message', 0
+        WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'message');
+    UPDATE sqlite_sequence SET seq = max(seq,
+        (SELECT coalesce(max(max(read_position, withdrawn_to)), 0) FROM device),
+        (SELECT coalesce(max(position), 0) FROM delivery),
+        (SELECT coalesce(max(position), 0) FROM resend)) WHERE name = 'message';";
+
 /// A table and how its rows are reached.
 struct Table {
     name: String,
+    /// What it is called in the damaged file.
+    source: String,
     columns: Vec<String>,
     has_rowid: bool,
     /// The columns by which rows are ordered: the row id, or the primary key.
     order: String,
+}
+
+impl Table {
+    /// Its rows that an earlier version wrote and that aren't moved yet.
+    fn before_it_moved(&self) -> Self {
+        Self {
+            source: format!("{}{MOVED_FROM}", self.name),
+            name: self.name.clone(),
+            columns: self.columns.clone(),
+            has_rowid: self.has_rowid,
+            order: self.order.clone(),
+        }
+    }
 }
 
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
@@ -144,6 +233,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
                 vec!["rowid".to_owned()]
             };
             Ok(Table {
+                source: name.clone(),
                 name,
                 columns,
                 has_rowid: !is_without_rowid,
@@ -180,15 +270,57 @@ impl<'a> Source<'a> {
         })
     }
 
+    /// Refuses what was written by a newer version, or by one that is too old. Where the version
+    /// is what was damaged, the rest may not be.
+    fn check_version(&mut self, floor: u32) -> Result<(), OpenFault> {
+        match schema::version(&self.connection) {
+            Ok(found) if schema::plan(found, floor) == schema::Plan::Reset => {
+                Err(OpenFault::Outdated { found })
+            }
+            Err(too_new @ OpenFault::TooNew { .. }) => Err(too_new),
+            Ok(_) => Ok(()),
+            Err(_) => self.open_anew(),
+        }
+    }
+
+    fn open_anew(&mut self) -> Result<(), OpenFault> {
+        self.failures = self.failures.saturating_add(1);
+        self.connection = connect(self.path, self.key)?;
+        Ok(())
+    }
+
+    /// Takes over how far the numbers of rows have come, so that none is given twice.
+    fn copy_sequences(&mut self, target: &Connection) -> Result<(), OpenFault> {
+        let read = |connection: &Connection| -> rusqlite::Result<Vec<(String, i64)>> {
+            connection
+                .prepare("SELECT name, seq FROM sqlite_sequence")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        };
+        let Ok(found) = read(&self.connection) else {
+            return self.open_anew();
+        };
+        for (name, seq) in found {
+            for sql in [
+                "INSERT INTO sqlite_sequence (name, seq) SELECT ?1, ?2
+                 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = ?1)
+                     AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = ?1)",
+                "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1",
+            ] {
+                target
+                    .execute(sql, rusqlite::params![name, seq])
+                    .map_err(fault)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Copies from both ends up to what can't be read, then looks in between.
     fn copy_table(&mut self, table: &Table, target: &Connection) -> Result<(), OpenFault> {
-        let Table { name, order, .. } = table;
+        let order = &table.order;
         let Some(table) = &self.shared_part(table) else {
             return Ok(());
         };
-        target
-            .execute(&format!("DELETE FROM {name}"), [])
-            .map_err(fault)?;
         let (last, is_all) = self.copy(table, target, &format!("ORDER BY {order}"))?;
         if is_all {
             return Ok(());
@@ -210,11 +342,12 @@ impl<'a> Source<'a> {
     /// whole table. `None` where there is nothing to copy.
     fn shared_part(&self, table: &Table) -> Option<Table> {
         // Where even that can't be read, the rows are tried and fail one by one.
-        let there = names(&self.connection, &table.name, "cid >= 0").ok();
+        let there = names(&self.connection, &table.source, "cid >= 0").ok();
         let is_there = |column: &String| there.as_ref().is_none_or(|there| there.contains(column));
         let columns = table.columns.iter().filter(|column| is_there(column));
         let columns: Vec<String> = columns.cloned().collect();
         (!columns.is_empty()).then(|| Table {
+            source: table.source.clone(),
             name: table.name.clone(),
             columns,
             has_rowid: table.has_rowid,
@@ -254,8 +387,8 @@ impl<'a> Source<'a> {
     ) -> Result<(Option<i64>, bool), OpenFault> {
         let columns = table.columns.join(", ");
         let id = if table.has_rowid { "rowid" } else { "0" };
-        let name = &table.name;
-        let select = format!("SELECT {id}, {columns} FROM {name} NOT INDEXED {which}");
+        let (name, source) = (&table.name, &table.source);
+        let select = format!("SELECT {id}, {columns} FROM {source} NOT INDEXED {which}");
         let places = vec!["?"; table.columns.len()].join(", ");
         let insert = format!("INSERT OR IGNORE INTO {name} ({columns}) VALUES ({places})");
         let mut insert = target.prepare_cached(&insert).map_err(fault)?;
@@ -278,8 +411,7 @@ impl<'a> Source<'a> {
             // A row that the new store doesn't take isn't what was written.
             Err(Fault::Write(error)) if !is_refused(&error) => Err(fault(error).into()),
             Err(_) => {
-                self.failures = self.failures.saturating_add(1);
-                self.connection = connect(self.path, self.key)?;
+                self.open_anew()?;
                 Ok((last, false))
             }
         }
@@ -320,9 +452,10 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
 /// of that name.
 fn put(fresh: &Path, path: &Path) -> io::Result<()> {
     for log in ["-wal", "-shm"] {
-        remove_file(&beside(path, log))?;
+        remove_file(&beside(fresh, log))?;
+        durable_file::remove(&beside(path, log))?;
     }
-    fs::rename(fresh, path)
+    durable_file::rename(fresh, path)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -1,7 +1,8 @@
 //! The versions of the store and the way from each to the next.
 //!
 //! Script *n* leads from version *n* to *n* + 1; version 0 is a file without tables. All
-//! scripts that are needed run in one transaction. A store below the floor can't be migrated
+//! scripts that are needed run in one transaction; what may be large is set aside by it under
+//! another name and moved in steps, before anything is read, by this start or the next. A store below the floor can't be migrated
 //! and is reset; the floor is the first version, so there is none yet.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -75,13 +76,64 @@ pub(super) fn version(connection: &Connection) -> Result<u32, OpenFault> {
     }
 }
 
+/// How many messages of an outbox are moved at once. A body has up to 60 KiB.
+const MESSAGES_AT_ONCE: i64 = 100;
+
 /// Brings a store of version `found` to the present one.
 pub(super) fn migrate(
     connection: &mut Connection,
     found: u32,
     first: &IdentityId,
 ) -> Result<(), StorageFault> {
-    migrate_by(&MIGRATIONS, connection, found, first)
+    migrate_by(&MIGRATIONS, connection, found, first)?;
+    while !move_outbox(connection)? {}
+    Ok(())
+}
+
+/// Moves the next messages of the outbox that version 3 wrote. Returns whether there are none.
+pub(super) fn move_outbox(connection: &mut Connection) -> Result<bool, StorageFault> {
+    let is_there: bool = connection
+        .query_row(
+            "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'outbox_message_3')",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(fault)?;
+    if !is_there {
+        return Ok(true);
+    }
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(fault)?;
+    move_rows(&transaction).map_err(fault)?;
+    transaction.commit().map_err(fault)?;
+    Ok(false)
+}
+
+fn move_rows(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    let last: Option<i64> = transaction.query_row(
+        "SELECT max(sequence) FROM
+             (SELECT sequence FROM outbox_message_3 ORDER BY sequence LIMIT ?1)",
+        [MESSAGES_AT_ONCE],
+        |row| row.get(0),
+    )?;
+    let Some(last) = last else {
+        return transaction
+            .execute_batch("DROP TABLE outbox_entry_3; DROP TABLE outbox_message_3;");
+    };
+    for sql in [
+        "INSERT INTO outbox_message (sequence, kind, sent_at_ms, first, reported, body)
+             SELECT sequence, kind, sent_at_ms, first, reported, body
+             FROM outbox_message_3 WHERE sequence <= ?1",
+        "INSERT INTO outbox_entry (sequence, recipient_noise, recipient_signing)
+             SELECT sequence, recipient_noise, recipient_signing
+             FROM outbox_entry_3 WHERE sequence <= ?1",
+        "DELETE FROM outbox_entry_3 WHERE sequence <= ?1",
+        "DELETE FROM outbox_message_3 WHERE sequence <= ?1",
+    ] {
+        transaction.prepare_cached(sql)?.execute([last])?;
+    }
+    Ok(())
 }
 
 /// Makes the tables of an earlier version, to see what becomes of such a store.
@@ -92,6 +144,31 @@ pub(super) fn make_earlier(
     first: &IdentityId,
 ) -> Result<(), StorageFault> {
     migrate_by(&MIGRATIONS[..version], connection, 0, first)
+}
+
+/// Makes a store of version 3 with `messages` in its outbox, of `bytes` each.
+#[cfg(test)]
+pub(super) fn fill_earlier_outbox(
+    connection: &mut Connection,
+    first: &IdentityId,
+    messages: u32,
+    bytes: u32,
+) {
+    make_earlier(3, connection, first).unwrap();
+    let fill = format!(
+        "WITH RECURSIVE number (n) AS
+             (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {messages})
+         INSERT INTO outbox_message (sequence, kind, sent_at_ms, body)
+             SELECT n, 2, n, zeroblob({bytes}) FROM number;
+         INSERT INTO outbox_entry SELECT sequence, zeroblob(32), zeroblob(32) FROM outbox_message;"
+    );
+    connection.execute_batch(&fill).unwrap();
+}
+
+/// Plays a stop right after the tables of that store were set aside.
+#[cfg(test)]
+pub(super) fn begin_migration(connection: &mut Connection, first: &IdentityId) {
+    migrate_by(&MIGRATIONS, connection, 3, first).unwrap();
 }
 
 /// Brings a store of version `found` to the one that `scripts` lead to: all the way or not at
@@ -204,7 +281,9 @@ mod tests {
 
     #[test]
     fn every_earlier_version_is_brought_to_the_present_one_and_keeps_its_rows() {
-        let fresh = schema_of(&store_of(MIGRATIONS.len()));
+        let mut newest = store_of(MIGRATIONS.len());
+        migrate(&mut newest, VERSION, &FIRST).unwrap();
+        let fresh = schema_of(&newest);
         for from in 1..=MIGRATIONS.len() {
             let mut connection = store_of(from);
             let found = version(&connection).unwrap();

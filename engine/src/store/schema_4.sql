@@ -38,7 +38,8 @@ CREATE VIRTUAL TABLE search USING fts5 (
     detail = none
 );
 
--- The body stands last: the start reads all the other columns and none of it.
+-- The body stands last: the start reads all the other columns and none of it. The rows of the
+-- old tables are moved in steps afterwards (schema.rs): at once, the log would grow with them.
 ALTER TABLE outbox_entry RENAME TO outbox_entry_3;
 ALTER TABLE outbox_message RENAME TO outbox_message_3;
 
@@ -59,13 +60,6 @@ CREATE TABLE outbox_entry (
     recipient_signing BLOB    NOT NULL CHECK (length(recipient_signing) = 32),
     PRIMARY KEY (sequence, recipient_noise)
 ) STRICT, WITHOUT ROWID;
-
-INSERT INTO outbox_message (sequence, kind, sent_at_ms, first, reported, body)
-    SELECT sequence, kind, sent_at_ms, first, reported, body FROM outbox_message_3;
-INSERT INTO outbox_entry (sequence, recipient_noise, recipient_signing)
-    SELECT sequence, recipient_noise, recipient_signing FROM outbox_entry_3;
-DROP TABLE outbox_entry_3;
-DROP TABLE outbox_message_3;
 
 -- What waited up to this position waits no more: its group has ended (wipe.rs). 0 for none.
 ALTER TABLE device ADD COLUMN withdrawn_to INTEGER NOT NULL DEFAULT 0;

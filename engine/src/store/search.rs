@@ -5,9 +5,9 @@
 //! answered never rests on it. Terms of one or two letters have no such piece: for them the
 //! messages themselves are looked at.
 //!
-//! A text is added after its message, in steps: while nothing else goes on, and before a search
-//! looks for anything. Neither `send` nor a full inbox pays for it, and an old store is taken up
-//! the same way.
+//! A text is added after its message, in steps while nothing else goes on. Neither `send` nor a
+//! full inbox pays for it, and an old store is taken up the same way. A search writes nothing, so
+//! that a full disk doesn't keep it: messages behind the index are looked at themselves.
 
 use std::collections::BTreeSet;
 
@@ -163,6 +163,9 @@ impl Store {
         let before = before.map_or(i64::MAX, integer);
         match &query.pieces {
             Some(pieces) => {
+                if let Some(found) = self.search_unindexed(query, before, limit)? {
+                    return Ok(found);
+                }
                 let sql = format!(
                     "SELECT {COLUMNS} FROM message WHERE position IN
                          (SELECT rowid FROM search WHERE search MATCH ?3 AND rowid < ?1
@@ -179,6 +182,39 @@ impl Store {
                 self.look(&sql, &[&before, &LOOK_ROWS_MAX], query, limit)
             }
         }
+    }
+
+    /// The same among the messages that the index doesn't hold yet; `None` where there are none
+    /// before `before`.
+    fn search_unindexed(
+        &self,
+        query: &Query,
+        before: i64,
+        limit: usize,
+    ) -> Result<Option<Found>, StorageFault> {
+        let indexed: i64 = self
+            .connection
+            .prepare_cached("SELECT coalesce(max(id), 0) FROM search_docsize")
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+            .map_err(fault)?;
+        let is_any: bool = self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM message WHERE position > ?1 AND position < ?2)",
+            )
+            .and_then(|mut statement| statement.query_row([indexed, before], |row| row.get(0)))
+            .map_err(fault)?;
+        if !is_any {
+            return Ok(None);
+        }
+        let sql = format!(
+            "SELECT {COLUMNS} FROM message WHERE position < ?1 AND position > ?3
+             ORDER BY position DESC LIMIT ?2"
+        );
+        let mut found = self.look(&sql, &[&before, &LOOK_ROWS_MAX, &indexed], query, limit)?;
+        // Then those of the index.
+        found.rest = found.rest.or(Some(number(indexed)?.saturating_add(1)));
+        Ok(Some(found))
     }
 
     fn look(

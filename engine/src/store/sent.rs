@@ -25,9 +25,7 @@ use super::{Store, integer, number};
 use crate::core::error::StorageFault;
 use crate::core::event::Member;
 use crate::core::message::NewMessage;
-use crate::core::step::{
-    Change, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage, Snapshot,
-};
+use crate::core::step::{Change, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage, Snapshot};
 use crate::durable_file;
 
 impl Store {

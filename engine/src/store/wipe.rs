@@ -6,7 +6,7 @@
 //! restart too. One transaction for all of it would be as large as the outbox, and so would
 //! the log.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 
 use super::fault::fault;
 use super::{Store, membership};
@@ -70,20 +70,27 @@ fn set_outbox_aside(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 }
 
 impl Store {
-    /// Removes the next part of what a wipe set aside. Returns whether nothing is left.
+    /// Removes the next part of what a wipe set aside. Returns whether nothing is left. An
+    /// outbox that can't be cleared doesn't keep the next one.
     pub(super) fn clear_step(&self) -> Result<bool, StorageFault> {
-        let aside: Option<String> = self
-            .connection
+        let mut failed = None;
+        for messages in self.outboxes_aside()? {
+            match self.clear_outbox(&messages) {
+                Ok(()) => return Ok(false),
+                Err(fault) => failed = Some(fault),
+            }
+        }
+        failed.map_or(Ok(true), Err)
+    }
+
+    fn outboxes_aside(&self) -> Result<Vec<String>, StorageFault> {
+        self.connection
             .prepare_cached(
                 "SELECT name FROM sqlite_master
-                 WHERE type = 'table' AND name GLOB 'outbox_message_aside_*' LIMIT 1",
+                 WHERE type = 'table' AND name GLOB 'outbox_message_aside_*' ORDER BY name",
             )
-            .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
-            .map_err(fault)?;
-        match aside {
-            Some(messages) => self.clear_outbox(&messages).map(|()| false),
-            None => self.withdraw_step(),
-        }
+            .and_then(|mut statement| statement.query_map([], |row| row.get(0))?.collect())
+            .map_err(fault)
     }
 
     /// The copies go with their messages.
@@ -101,13 +108,19 @@ impl Store {
             return Ok(());
         }
         let entries = messages.replacen("outbox_message", "outbox_entry", 1);
-        self.connection
-            .execute_batch(&format!("DROP TABLE {entries}; DROP TABLE {messages};"))
-            .map_err(fault)
+        // Both or neither; of two that an earlier program dropped one by one, one may be gone.
+        let transaction = self.connection.unchecked_transaction().map_err(fault)?;
+        transaction
+            .execute_batch(&format!(
+                "DROP TABLE IF EXISTS {entries}; DROP TABLE IF EXISTS {messages};"
+            ))
+            .map_err(fault)?;
+        transaction.commit().map_err(fault)
     }
 
-    /// Writes down what reading them says already: that they wait no more.
-    fn withdraw_step(&self) -> Result<bool, StorageFault> {
+    /// Writes down of the next messages what reading them says already: that they wait no more.
+    /// Returns whether that was all.
+    pub(super) fn withdraw_step(&self) -> Result<bool, StorageFault> {
         let marked: bool = self
             .connection
             .prepare_cached("SELECT withdrawn_to > 0 FROM device")

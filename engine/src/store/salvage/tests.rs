@@ -6,6 +6,7 @@ use super::*;
 use crate::core::event::Member;
 use crate::core::message::NewMessage;
 use crate::core::step::Change;
+use crate::store::FLOOR;
 
 const KEY: [u8; 32] = [7; 32];
 const FIRST: IdentityId = IdentityId::from_bytes([1; 16]);
@@ -49,6 +50,23 @@ fn history(store: &Store) -> Vec<u64> {
     rows.iter().map(|row| row.sent_at_ms).collect()
 }
 
+/// The message at `position` was sent once more.
+fn resent(position: u64) -> Change {
+    let mut id = [255; 32];
+    id[..8].copy_from_slice(&position.to_le_bytes());
+    Change::MessageResent {
+        position,
+        id: MessageId::from_bytes(id),
+        members: Vec::new(),
+    }
+}
+
+fn orphans(store: &Store) -> i64 {
+    let sql = "SELECT count(*) FROM resend WHERE position NOT IN (SELECT position FROM message)";
+    let read = |row: &rusqlite::Row<'_>| row.get(0);
+    store.connection.query_row(sql, [], read).unwrap()
+}
+
 /// A store whose machine can be built: what a group asks of it, in short.
 fn is_whole(store: &Store) -> bool {
     let secrets = DeviceSecrets::generate(&mut rand_core::OsRng);
@@ -62,9 +80,11 @@ fn whichever_page_is_damaged_readable_rows_stay_and_the_old_file_is_kept() {
     let path = directory.path().join("trueseal_a.db");
     let mut store = Store::open(&path, &KEY, &FIRST).unwrap();
     for number in 0..MESSAGES {
-        let changes = [Change::MessageStored(message(number))];
+        let position = u64::from(number) + 1;
+        let changes = [Change::MessageStored(message(number)), resent(position)];
         store.apply(&changes, None).unwrap();
     }
+    store.mark_read(u64::from(MESSAGES)).unwrap();
     drop(store);
     let good = fs::read(&path).unwrap();
     let pages = good.len() / PAGE_BYTES;
@@ -74,7 +94,7 @@ fn whichever_page_is_damaged_readable_rows_stay_and_the_old_file_is_kept() {
         bytes[page * PAGE_BYTES + 100..][..64].fill(0xa5);
         fs::write(&path, &bytes).unwrap();
         let before = bytes_of(directory.path());
-        match repair(&path, &KEY, &FIRST, 9, is_whole) {
+        match repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole) {
             Err(fault) => {
                 assert_eq!(fault, OpenFault::Storage(StorageFault::Damaged));
                 assert!(bytes_of(directory.path()) == before, "page {page}");
@@ -84,9 +104,13 @@ fn whichever_page_is_damaged_readable_rows_stay_and_the_old_file_is_kept() {
                 repaired += 1;
                 let kept = beside(&path, ".damaged-1");
                 assert!(fs::read(&kept).unwrap() == bytes);
-                let store = Store::open(&path, &KEY, &FIRST).unwrap();
+                let mut store = Store::open(&path, &KEY, &FIRST).unwrap();
                 assert!(is_whole(&store));
                 let history = history(&store);
+                assert_eq!(orphans(&store), 0, "page {page}");
+                let next = [Change::MessageStored(message(MESSAGES))];
+                let (_, position) = store.apply(&next, None).unwrap().stored[0];
+                assert_eq!(position, u64::from(MESSAGES) + 1, "page {page}");
                 assert!(history.is_sorted());
                 let lost = usize::from(MESSAGES) - history.len();
                 nearly_all += usize::from(lost <= ROWS_PER_PAGE);
@@ -121,7 +145,7 @@ fn rows_between_damaged_pages_are_found() {
             bytes[page * PAGE_BYTES + 100..][..64].fill(0xa5);
         }
         fs::write(&path, bytes).unwrap();
-        repair(&path, &KEY, &FIRST, 9, is_whole).ok()?;
+        repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole).ok()?;
         fs::remove_file(beside(&path, ".damaged-1")).unwrap();
         Some(history(&Store::open(&path, &KEY, &FIRST).unwrap()))
     };
@@ -153,18 +177,18 @@ fn a_wrong_key_repairs_nothing_and_changes_nothing() {
     let before = bytes_of(directory.path());
     want(&path);
     assert!(is_wanted(&path));
-    repair(&path, &[8; 32], &FIRST, 9, is_whole).unwrap_err();
+    repair(FLOOR, &path, &[8; 32], &FIRST, 9, is_whole).unwrap_err();
     assert!(bytes_of(directory.path()) == before);
 }
 
 #[test]
 fn a_damaged_store_of_an_earlier_version_is_repaired_into_the_present_one() {
-    for version in 1..crate::store::schema::VERSION as usize {
+    for version in 1..schema::VERSION as usize {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("trueseal_a.db");
         fs::write(&path, b"").unwrap();
         let mut old = connect(&path, &KEY).unwrap();
-        crate::store::schema::make_earlier(version, &mut old, &FIRST).unwrap();
+        schema::make_earlier(version, &mut old, &FIRST).unwrap();
         let mut insert = old
             .prepare(
                 "INSERT INTO message
@@ -190,7 +214,7 @@ fn a_damaged_store_of_an_earlier_version_is_repaired_into_the_present_one() {
         let last = bytes.len() - PAGE_BYTES;
         bytes[last + 100..][..64].fill(0xa5);
         fs::write(&path, bytes).unwrap();
-        repair(&path, &KEY, &FIRST, 9, is_whole).unwrap();
+        repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole).unwrap();
         let store = Store::open(&path, &KEY, &FIRST).unwrap();
         let left = history(&store).len();
         assert!(left + ROWS_PER_PAGE >= usize::from(MESSAGES), "{left}");
@@ -199,4 +223,132 @@ fn a_damaged_store_of_an_earlier_version_is_repaired_into_the_present_one() {
         let group_name = store.snapshot(secrets, name).unwrap().group_name;
         assert_eq!(group_name.unwrap().text, "kept");
     }
+}
+
+/// A store as a crash leaves it: a damaged page in the file, the newest messages in the log.
+fn crash_damaged(path: &Path) {
+    let mut store = Store::open(path, &KEY, &FIRST).unwrap();
+    let changes: Vec<_> = (0..MESSAGES)
+        .map(message)
+        .map(Change::MessageStored)
+        .collect();
+    store.apply(&changes, None).unwrap();
+    store.truncate_log();
+    let mut file = fs::read(path).unwrap();
+    let newest = [Change::MessageStored(message(MESSAGES))];
+    store.apply(&newest, None).unwrap();
+    let log = fs::read(beside(path, "-wal")).unwrap();
+    drop(store);
+    let last = file.len() - PAGE_BYTES;
+    file[last + 100..][..64].fill(0xa5);
+    fs::write(path, file).unwrap();
+    fs::write(beside(path, "-wal"), log).unwrap();
+}
+
+#[test]
+fn a_repair_that_stops_while_the_new_store_is_put_in_place_loses_nothing_that_was_read() {
+    type Stop = fn(&Path);
+    let stops: [Stop; 4] = [
+        |_| (),
+        |path| fs::remove_file(beside(path, "-wal")).unwrap(),
+        |path| put(&beside(path, FRESH), path).unwrap(),
+        |path| finish(path).unwrap(),
+    ];
+    for (place, stop) in stops.into_iter().enumerate() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trueseal_a.db");
+        crash_damaged(&path);
+        let (kept, fresh) = (beside(&path, ".damaged-1"), beside(&path, FRESH));
+        copy(&path, &kept).unwrap();
+        take_over(FLOOR, &kept, &fresh, &KEY, &FIRST, 9, is_whole).unwrap();
+        make_ready(&path).unwrap();
+        stop(&path);
+        finish(&path).unwrap();
+        assert!(!is_wanted(&path) && !fresh.exists());
+        let mut store = Store::open(&path, &KEY, &FIRST).unwrap();
+        assert_eq!(
+            history(&store).last(),
+            Some(&u64::from(MESSAGES)),
+            "{place}"
+        );
+        // A mark that comes back brings nothing else back.
+        let mut next = message(MESSAGES + 1);
+        next.sent_at_ms += 1;
+        store.apply(&[Change::MessageStored(next)], None).unwrap();
+        let expected = history(&store);
+        drop(store);
+        fs::write(beside(&path, MARK), READY).unwrap();
+        finish(&path).unwrap();
+        assert_eq!(
+            history(&Store::open(&path, &KEY, &FIRST).unwrap()),
+            expected
+        );
+    }
+}
+
+#[test]
+fn a_new_store_that_is_not_all_in_its_file_is_not_put_in_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trueseal_a.db");
+    fs::write(beside(&beside(&path, FRESH), "-wal"), b"").unwrap();
+    make_ready(&path).unwrap();
+    fs::remove_file(beside(&path, MARK)).unwrap();
+    fs::write(beside(&beside(&path, FRESH), "-wal"), b"frames").unwrap();
+    make_ready(&path).unwrap_err();
+    assert!(!is_wanted(&path));
+}
+
+#[test]
+fn a_store_that_can_not_be_put_in_place_is_not_opened_and_tried_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trueseal_a.db");
+    crash_damaged(&path);
+    // Something that can't be removed is in the way of the second step.
+    let way = beside(&path, "-shm");
+    fs::create_dir(&way).unwrap();
+    want(&path);
+    repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole).unwrap_err();
+    assert!(beside(&path, ".damaged-1").exists() && beside(&path, FRESH).exists());
+    finish(&path).unwrap_err();
+    fs::remove_dir(way).unwrap();
+    finish(&path).unwrap();
+    let store = Store::open(&path, &KEY, &FIRST).unwrap();
+    assert_eq!(history(&store).last(), Some(&u64::from(MESSAGES)));
+}
+
+#[test]
+fn a_store_of_another_version_is_not_repaired_and_no_byte_of_it_changes() {
+    let newest = schema::VERSION;
+    let too_new = OpenFault::TooNew {
+        found: newest + 1,
+        known: newest,
+    };
+    let outdated = OpenFault::Outdated { found: newest - 1 };
+    for (version, floor, expected) in [(newest + 1, FLOOR, too_new), (newest - 1, newest, outdated)]
+    {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("trueseal_a.db");
+        drop(Store::open(&path, &KEY, &FIRST).unwrap());
+        Store::set_version(&path, &KEY, version);
+        let before = bytes_of(directory.path());
+        want(&path);
+        let refused = repair(floor, &path, &KEY, &FIRST, 9, is_whole);
+        assert_eq!(refused, Err(expected));
+        assert!(bytes_of(directory.path()) == before, "{version}");
+    }
+}
+
+#[test]
+fn an_outbox_that_is_half_moved_to_this_version_is_repaired_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trueseal_a.db");
+    fs::write(&path, b"").unwrap();
+    let mut old = connect(&path, &KEY).unwrap();
+    schema::fill_earlier_outbox(&mut old, &FIRST, 250, 300);
+    schema::begin_migration(&mut old, &FIRST);
+    assert!(!schema::move_outbox(&mut old).unwrap());
+    drop(old);
+    repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole).unwrap();
+    let store = Store::open(&path, &KEY, &FIRST).unwrap();
+    assert_eq!(store.outbox_copies(), Ok(250));
 }

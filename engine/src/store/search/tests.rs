@@ -158,6 +158,39 @@ fn hits_come_in_pages_newest_first_and_go_with_their_messages() {
 }
 
 #[test]
+fn a_search_finds_all_however_far_the_index_is_and_writes_nothing() {
+    let mut shelf = Shelf::new();
+    let mut all = Vec::new();
+    for number in 0..LOOK_ROWS_MAX * 2 + 100 {
+        let text = if number % 90 == 0 {
+            "rare words"
+        } else {
+            "usual"
+        };
+        let position = shelf.add(text);
+        if number % 90 == 0 {
+            all.push(position);
+        }
+    }
+    all.reverse();
+    shelf.store.fill_disk(true);
+    let mut is_indexed = false;
+    for step in 0.. {
+        let written = shelf.store.rows_written();
+        for limit in [1, 5, 100] {
+            assert_eq!(shelf.find_by("rare word", limit), all, "after {step} steps");
+        }
+        assert_eq!(shelf.store.rows_written(), written);
+        if is_indexed {
+            assert!(step > 5);
+            break;
+        }
+        shelf.store.fill_disk(false);
+        is_indexed = shelf.store.index_step().unwrap();
+    }
+}
+
+#[test]
 fn an_old_store_is_taken_up_in_steps_and_what_is_no_text_is_passed_over() {
     let mut shelf = Shelf::new();
     for _ in 0..STEP_ROWS_MAX * 2 {
