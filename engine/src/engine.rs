@@ -332,7 +332,8 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// [`EngineError::PairingClosed`], [`EngineError::GroupFull`],
+    /// [`EngineError::PairingClosed`], [`EngineError::RemovedBefore`],
+    /// [`EngineError::KeysMismatch`], [`EngineError::GroupFull`],
     /// [`EngineError::GroupWornOut`], [`EngineError::NotListed`],
     /// [`EngineError::ManifestAwaited`], [`EngineError::VersionsExhausted`],
     /// [`EngineError::Storage`] or [`EngineError::Closed`].

@@ -335,6 +335,27 @@ fn different_words_leave_the_group_that_had_let_this_device_in() {
 }
 
 #[test]
+fn a_join_that_ends_with_this_device_outside_says_so() {
+    let relay = RelayProcess::start().unwrap();
+    for (end, code) in [
+        (&["remove", "Guest", "--yes"][..], "join-removed"),
+        (&["destroy", "--yes"], "join-destroyed"),
+    ] {
+        let (host, guest) = (host(&relay), guest("Guest"));
+        let (mut inviting, link) = invite(&host, &["--accept"]);
+        let mut joining = guest.start(&["join", &link]).unwrap();
+        assert_eq!(joining.wait_for("question").unwrap()["question"], "relay");
+        joining.type_line("yes").unwrap();
+        inviting.wait_for("accepted").unwrap();
+        wait_for_progress(&mut joining, "admitted");
+        assert!(inviting.wait().unwrap().success());
+        // Its person hasn't compared the words yet.
+        host.run_well(end).unwrap();
+        assert_eq!(ended(&mut joining), (Some(9), code.into()));
+    }
+}
+
+#[test]
 fn a_name_like_that_of_a_member_is_pointed_out() {
     let relay = RelayProcess::start().unwrap();
     let (host, guest) = (host(&relay), guest("H\u{43e}st"));

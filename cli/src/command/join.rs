@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use sealpost_engine::core::error::EngineError;
 use sealpost_engine::core::event::{Event, JoinProgress, Member, PairingJoin};
-use sealpost_engine::core::status::{ConnectFailure, Status};
+use sealpost_engine::core::status::{ConnectFailure, Status, StatusReason};
 use sealpost_engine::namespace::Namespace;
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::invitation::Invitation;
 use sealpost_protocol::token::PairingToken;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::group::check_relay;
 use super::leave::left;
@@ -33,6 +33,8 @@ use crate::report::Report;
 const FINGERPRINT_DIGITS: usize = 16;
 /// How long the computing of the words may take.
 const WORDS_PATIENCE: Duration = Duration::from_secs(30);
+/// How long it is waited for the reason of an end that has come.
+const REASON_PATIENCE: Duration = Duration::from_secs(2);
 
 const RELAY: Question = Question {
     code: "relay",
@@ -69,6 +71,7 @@ pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<
             output,
             is_asking: false,
             told: None,
+            reason: None,
         }
         .go_on()
         .await
@@ -261,6 +264,8 @@ struct Waiting<'a> {
     is_asking: bool,
     /// How far the join was when that was last told.
     told: Option<(JoinProgress, Option<&'static str>)>,
+    /// What ended the join, where that was said.
+    reason: Option<StatusReason>,
 }
 
 impl Waiting<'_> {
@@ -275,11 +280,12 @@ impl Waiting<'_> {
         if let Some(words) = words {
             self.output.say(&Report::Words { words })?;
         }
-        let on_relay = tokio::select! {
-            on_relay = push_out(self.group) => on_relay,
+        // An empty outbox doesn't mean that the relay has the request: it may have refused it.
+        tokio::select! {
+            _ = push_out(self.group) => {}
             () = &mut end => return Err(stays_pending()),
-        };
-        self.say_pending(on_relay)?;
+        }
+        self.say_pending()?;
         if self.join.no_wait {
             return Ok(());
         }
@@ -287,6 +293,10 @@ impl Waiting<'_> {
         loop {
             if self.is_in() {
                 return self.say_joined();
+            }
+            if !is_alive(self.group) {
+                let reason = why_over(self.group).await;
+                return Err(join_over(self.reason.or(reason)));
             }
             self.say_progress()?;
             let Self {
@@ -363,8 +373,12 @@ impl Waiting<'_> {
         }
     }
 
-    fn look_at(&self, happening: Option<Happening>) -> Result<(), Failure> {
+    fn look_at(&mut self, happening: Option<Happening>) -> Result<(), Failure> {
         match happening {
+            Some(Happening::Event(Event::StatusChanged { reason, .. })) => {
+                self.reason = reason.filter(|reason| *reason != StatusReason::Joined);
+                Ok(())
+            }
             Some(Happening::Event(Event::ConnectionChanged(connection))) => {
                 match trouble(connection) {
                     Some(failure) if is_hopeless(connection) => Err(failure),
@@ -420,12 +434,74 @@ impl Waiting<'_> {
         })
     }
 
-    fn say_pending(&self, on_relay: bool) -> Result<(), Failure> {
+    fn say_pending(&self) -> Result<(), Failure> {
         if self.group.engine.status() != Status::PendingJoin {
             return Ok(());
         }
+        let progress = self.open_join().map(|join| join.progress);
+        if progress == Some(JoinProgress::Refused) {
+            return Err(refused_by_relay());
+        }
+        let on_relay = progress == Some(JoinProgress::OnRelay);
         let group = self.group.namespace.as_str().to_owned();
         self.output.say(&Report::Pending { group, on_relay })
+    }
+}
+
+/// Whether the join goes on, or has led into a group that this device is still in.
+fn is_alive(group: &OpenGroup) -> bool {
+    matches!(group.engine.status(), Status::PendingJoin | Status::Member)
+}
+
+/// Why this device isn't in the group any more, where that is said soon. It is said when the
+/// others have been told.
+async fn why_over(group: &mut OpenGroup) -> Option<StatusReason> {
+    let _ = push_out(group).await;
+    loop {
+        match timeout(REASON_PATIENCE, group.next()).await.ok()?? {
+            Happening::Event(Event::StatusChanged {
+                reason: Some(reason),
+                ..
+            }) if reason != StatusReason::Joined => return Some(reason),
+            _ => {}
+        }
+    }
+}
+
+/// The join ended, and not with this device in the group.
+fn join_over(reason: Option<StatusReason>) -> Failure {
+    const ASK_ANEW: &str = "Ask a device that is in the group for a new invitation, and run \
+                            `sealpost join` with it.";
+    let over = |code, why, action| {
+        let what = "This device is not in the group.";
+        Failure::new(code, Exit::Group, what, why, action)
+    };
+    match reason {
+        Some(StatusReason::Removed) => over(
+            "join-removed",
+            "It was let in, and another device has removed it again.",
+            ASK_ANEW,
+        ),
+        Some(StatusReason::AdmissionVoid) => over(
+            "join-void",
+            "The device that let it in was itself removed at the same time.",
+            ASK_ANEW,
+        ),
+        Some(StatusReason::GroupFull) => over(
+            "join-group-full",
+            "The group was full: others were let in at the same time.",
+            "Let somebody make room first, then ask for a new invitation.",
+        ),
+        Some(StatusReason::Destroyed) => over(
+            "join-destroyed",
+            "The group was destroyed.",
+            "Nothing needs to be done.",
+        ),
+        _ => over(
+            "join-over",
+            "The join was given up, or the group has ended for this device.",
+            ASK_ANEW,
+        ),
     }
 }
 

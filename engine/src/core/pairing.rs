@@ -10,6 +10,7 @@
 //! - a request asks once per pair of keys, however often its blob comes;
 //! - a request can be accepted only after its words were shown;
 //! - the ids of requests are never used twice, so an answer to an old window finds nothing;
+//! - an acceptance that is never written leaves its window open;
 //! - a dismissed device doesn't ask again in its window. Whoever gives it the code of a new
 //!   window lets it ask again;
 //! - what strangers cause is bounded: the requests of a window, the windows that are
