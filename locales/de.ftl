@@ -979,4 +979,7 @@ issue-store-repaired = Die Daten dieser Gruppe waren beschädigt und sind repari
     .action = Prüfe die Platte. Nachrichten, die jetzt fehlen, können andere noch einmal senden.
 issue-unknown = Es geschah etwas, wofür diese Version keine Worte hat
     .why = Eine neuere Version von Sealpost hat es vermerkt.
+issue-store-reset = Dieses Gerät hat neu angefangen und ist nicht mehr in der Gruppe
+    .why = Die Daten dieser Gruppe stammten aus einer Version, die Sealpost nicht mehr lesen kann. Die Nachrichten auf diesem Gerät sind weg.
+    .action = Verbinde dieses Gerät neu, und entferne den alten Eintrag auf einem anderen Gerät.
     .action = Aktualisiere Sealpost, um zu lesen, was es war.

@@ -968,4 +968,7 @@ issue-store-repaired = This group’s data was damaged and has been repaired
     .action = Check the disk. What is missing now, others can send again.
 issue-unknown = Something happened that this version has no words for
     .why = It was noted by a newer version of Sealpost.
+issue-store-reset = This device started over and is not in the group any more
+    .why = This group’s data was of a version that Sealpost can’t read any more. The messages on this device are gone.
+    .action = Pair this device again, and remove its old entry on another device.
     .action = Update Sealpost to read what it was.

@@ -321,7 +321,8 @@ impl Opening<'_> {
         let fresh = keys.add_identity(&in_use, DeviceSecrets::generate(&mut OsRng), &mut OsRng);
         keys.forget_last_run();
         home.save(keys)?;
-        Store::reset(self.floor, self.path, keys.database_key(), &fresh).map_err(open_error)?;
+        let key = keys.database_key();
+        Store::reset(self.floor, self.path, key, &fresh, self.now_ms).map_err(open_error)?;
         keys.keep_only(&fresh);
         home.save(keys)?;
         Ok(self.open(keys)?)

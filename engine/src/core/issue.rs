@@ -46,11 +46,14 @@ pub enum DeliveryIssue {
     StoreRestored,
     /// The store was damaged; what could be read of it was taken over into a new one.
     StoreRepaired,
+    /// The store was of a version that can't be read any more and started afresh: this device
+    /// is in the group no longer, and its history is gone.
+    StoreReset,
 }
 
 impl DeliveryIssue {
     /// The stable names of all issues, in the order in which they are explained.
-    pub const CODES: [&str; 14] = [
+    pub const CODES: [&str; 15] = [
         "unreadable.malformed",
         "unreadable.senderOutdated",
         "unreadable.expired",
@@ -65,6 +68,7 @@ impl DeliveryIssue {
         "deviceCopied",
         "storeRestored",
         "storeRepaired",
+        "storeReset",
     ];
 
     /// The stable name of the issue: with its detail where the detail is an enum.
@@ -94,6 +98,7 @@ impl DeliveryIssue {
             Self::DeviceCopied => "deviceCopied",
             Self::StoreRestored => "storeRestored",
             Self::StoreRepaired => "storeRepaired",
+            Self::StoreReset => "storeReset",
         }
     }
 
@@ -109,7 +114,8 @@ impl DeliveryIssue {
             | Self::HeldForUpgrade { .. }
             | Self::DeviceCopied
             | Self::StoreRestored
-            | Self::StoreRepaired => None,
+            | Self::StoreRepaired
+            | Self::StoreReset => None,
         }
     }
 
@@ -158,6 +164,7 @@ impl DeliveryIssue {
             "deviceCopied" => Some(Self::DeviceCopied),
             "storeRestored" => Some(Self::StoreRestored),
             "storeRepaired" => Some(Self::StoreRepaired),
+            "storeReset" => Some(Self::StoreReset),
             _ => None,
         }
     }
@@ -272,6 +279,7 @@ mod tests {
             DeliveryIssue::DeviceCopied,
             DeliveryIssue::StoreRestored,
             DeliveryIssue::StoreRepaired,
+            DeliveryIssue::StoreReset,
         ];
         issues
             .extend(SendFailure::ALL.map(|failure| DeliveryIssue::SendFailed { message, failure }));

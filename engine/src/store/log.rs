@@ -3,7 +3,8 @@
 //! Nothing can keep it from being moved into the file: the store is held under an exclusive
 //! lock, so no other program reads it, and its own reads end before the next write. It
 //! therefore never grows far beyond one checkpoint interval and the largest transaction; what
-//! could make a huge one is done in steps (`wipe.rs`, `search.rs`).
+//! could make a huge one is done in steps (`wipe.rs`, `search.rs`, `schema.rs`). Not so the
+//! withdrawal of all copies that wait for a member: it belongs to one step of the machine.
 
 use super::{Store, fault};
 use crate::core::error::StorageFault;

@@ -9,18 +9,20 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::fault::{OpenFault, fault};
-use super::{Store, configure, connect, schema};
+use super::{Store, configure, connect, issues, schema};
 use crate::core::error::StorageFault;
+use crate::core::issue::DeliveryIssue;
 use crate::keys::IdentityId;
 
 impl Store {
     /// Empties the store at `path` and makes it anew with `fresh` as the identity in use: all
-    /// in one transaction. Refuses one that isn't below `floor`.
+    /// in one transaction, and so that it is listed until somebody has seen it. Refuses one that isn't below `floor`.
     pub(crate) fn reset(
         floor: u32,
         path: &Path,
         key: &[u8; 32],
         fresh: &IdentityId,
+        now_ms: u64,
     ) -> Result<(), OpenFault> {
         let mut connection = connect(path, key)?;
         let found = schema::version(&connection)?;
@@ -41,6 +43,7 @@ impl Store {
                 .map_err(fault)?;
         }
         schema::make(&transaction, fresh)?;
+        issues::add(&transaction, now_ms, &DeliveryIssue::StoreReset).map_err(fault)?;
         transaction.commit().map_err(fault)?;
         Ok(())
     }

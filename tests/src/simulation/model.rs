@@ -246,7 +246,8 @@ impl Model {
             DeliveryIssue::IdReused { .. }
             | DeliveryIssue::DeviceCopied
             | DeliveryIssue::StoreRestored
-            | DeliveryIssue::StoreRepaired => {
+            | DeliveryIssue::StoreRepaired
+            | DeliveryIssue::StoreReset => {
                 Err(format!("an issue without its cause: {}", issue.code()))
             }
             DeliveryIssue::HeldForUpgrade { .. }

@@ -52,6 +52,7 @@ const issues: [string, IssueAction, string | null][] = [
   ["unreadable.expired", "dismiss", null],
   ["storeRepaired", "dismiss", null],
   ["storeRestored", "dismiss", null],
+  ["storeReset", "dismiss", null],
   ["handlerGaveUp", "dismiss", null],
   ["idReused", "dismiss", null],
   ["sendFailed.malformed", "retry", "مرحبا، هل وصلت الرسالة؟"],

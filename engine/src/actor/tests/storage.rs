@@ -211,7 +211,8 @@ async fn a_store_below_the_floor_starts_afresh_under_another_identity_and_says_s
     drop(group);
     let actor = home.open().await.unwrap();
     assert_eq!(actor.view().me.keys, fresh);
-    assert_eq!(issues(&actor).await, []);
+    // And listed until somebody has seen it.
+    assert_eq!(issues(&actor).await, [DeliveryIssue::StoreReset]);
 }
 
 #[tokio::test]
@@ -235,8 +236,10 @@ async fn a_reset_that_is_cut_short_is_done_at_the_next_start() {
     let in_use = keys.identities()[0].id;
     let fresh = keys.add_identity(&in_use, secrets.clone(), &mut OsRng);
     home.save_keys(&keys);
-    Store::reset(FLOOR, &home.database(), keys.database_key(), &fresh).unwrap();
+    Store::reset(FLOOR, &home.database(), keys.database_key(), &fresh, NOW_MS).unwrap();
     let group = open_above_floor(&home).unwrap();
+    let untold = group.store.untold_issues().unwrap();
+    assert_eq!(untold[0].issue, DeliveryIssue::StoreReset);
     assert_eq!(group.device.keys(), secrets.keys());
     assert_eq!(home.group_keys().identities().len(), 1);
 }
@@ -249,7 +252,7 @@ async fn nothing_is_reset_without_its_key_or_above_the_floor() {
     let first = keys.identities()[0].id;
     let before = fs::read(home.database()).unwrap();
     let damaged = crate::store::OpenFault::Storage(StorageFault::Damaged);
-    let wrong_key = Store::reset(FLOOR, &home.database(), &[7; 32], &first);
+    let wrong_key = Store::reset(FLOOR, &home.database(), &[7; 32], &first, NOW_MS);
     assert_eq!(wrong_key, Err(damaged));
     home.save_keys(&GroupKeys::generate(&mut OsRng));
     let refused = open_above_floor(&home).err();
@@ -257,7 +260,7 @@ async fn nothing_is_reset_without_its_key_or_above_the_floor() {
     assert!(fs::read(home.database()).unwrap() == before, "left alone");
     // Where the floor is lower, it is none below it.
     let key = keys.database_key();
-    Store::reset(FLOOR - 1, &home.database(), key, &first).unwrap_err();
+    Store::reset(FLOOR - 1, &home.database(), key, &first, NOW_MS).unwrap_err();
     assert!(fs::read(home.database()).unwrap() == before, "left alone");
     home.save_keys(&keys);
     Store::set_version(&home.database(), key, Store::VERSION);
