@@ -365,6 +365,7 @@ impl Actor {
             .drain(now_ms, &mut OsRng, &self.group.store);
         match self.group.commit(&step) {
             Ok(applied) => {
+                self.owes_sync &= !applied.has_written;
                 self.note_write(&applied);
                 self.show();
                 for answer in answers {
@@ -396,7 +397,6 @@ impl Actor {
         let store = &mut self.group.store;
         let committed = match store.begin_send(&step.changes) {
             Ok(true) => {
-                self.owes_sync &= !applied.has_written;
                 for answer in answers.drain(..) {
                     answer(Ok(()));
                 }
