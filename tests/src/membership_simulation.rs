@@ -16,19 +16,21 @@ mod machine;
 mod published;
 mod rogue;
 mod scenario;
+mod schedule;
 mod traffic;
 mod verdict;
 mod world;
 
 use std::ops::Range;
 
-pub use account::{Account, History};
+pub use account::{Account, History, Standing};
 pub use fault::Fault;
 pub use rogue::Arts;
 pub use scenario::{Goal, SCENARIOS, Scenario};
 pub use traffic::{Admission, Traffic};
 pub use verdict::{Failure, Verdict};
 
+use device::Device;
 use machine::{Machine, Product};
 use published::Published;
 
@@ -72,8 +74,11 @@ fn run_with(scenario: &Scenario, rule: Rule, seed: u64, fault: Fault, is_told: b
 
 fn run_machine<M: Machine>(scenario: &Scenario, seed: u64, fault: Fault, is_told: bool) -> History {
     let (verdict, world) = scenario.run::<M>(seed, fault, is_told);
+    let mut machines = world.devices.iter().filter_map(Device::machine);
+    let has_folded = machines.any(Machine::has_folded);
     History {
         verdict,
+        has_folded,
         pushed: world.pushed_count,
         dropped: world.dropped.len(),
         journal: world.journal.unwrap_or_default(),

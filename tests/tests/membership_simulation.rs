@@ -4,7 +4,7 @@
 //! groups accordingly. `make sim-membership` runs for long.
 
 use sealpost_tests::membership_simulation::{
-    Account, Admission, Failure, Fault, Rule, Scenario, Traffic, run, run_many, run_told,
+    Account, Admission, Failure, Fault, Rule, Scenario, Standing, Traffic, run, run_many, run_told,
 };
 
 /// Histories of a scenario in a normal test run.
@@ -30,69 +30,101 @@ fn account(id: &str, histories: u64) -> Account {
     run_many(scenario(id), Rule::Product, seeds, Fault::None)
 }
 
-fn assert_goal(id: &str, histories: u64) -> Account {
+/// No violation at all, also where the goal is a rate: in so few histories one would be a
+/// sign of something. For many histories there is `make sim-membership`.
+fn assert_unbroken(id: &str, histories: u64) -> Account {
     let account = account(id, histories);
-    let goal = scenario(id).goal;
-    assert!(account.meets(goal), "{id}: {account} {:?}", account.seeds);
+    let told = account.line(scenario(id));
+    assert_eq!(account.violations, 0, "{id}: {told} {:?}", account.seeds);
+    assert!(account.histories > 0, "{id} had an occasion");
     account
 }
 
 #[test]
 fn admissions_alone_never_break_the_rule() {
-    assert_goal("s1", histories());
+    assert_unbroken("s1", histories());
 }
 
 #[test]
 fn removed_passive_devices_never_break_the_rule() {
-    assert_goal("s2", histories());
+    assert_unbroken("s2", histories());
 }
 
 #[test]
 fn removed_acting_devices_and_leaves_never_break_the_rule() {
-    assert_goal("s3", histories());
+    assert_unbroken("s3", histories());
 }
 
 #[test]
 fn joiners_that_act_at_once_hardly_ever_break_the_rule() {
-    assert_goal("s4", 2 * histories());
+    assert_unbroken("s4", histories());
 }
 
 #[test]
 fn crashes_and_repeated_blobs_hardly_ever_break_the_rule() {
-    assert_goal("crashes", histories());
+    assert_unbroken("crashes", histories());
 }
 
 #[test]
 fn a_group_in_which_most_are_removed_agrees() {
-    assert_goal("exact", histories());
+    assert_unbroken("exact", histories());
 }
 
 #[test]
 fn a_large_group_agrees() {
-    assert_goal("big", histories() / 50);
+    assert_unbroken("big", histories() / 50);
 }
 
 #[test]
 fn an_overfull_group_agrees_on_who_stays() {
-    let account = assert_goal("overflow", histories() / 20);
+    let account = assert_unbroken("overflow", histories() / 20);
     assert!(account.dropped > 0, "somebody had to go");
+}
+
+#[test]
+fn devices_that_are_away_for_weeks_agree_when_they_are_back() {
+    assert_unbroken("weeks", histories() / 4);
+}
+
+#[test]
+fn a_group_that_has_folded_its_history_agrees() {
+    let account = assert_unbroken("old", histories() / 60);
+    assert_eq!(account.folded, account.histories, "more than is kept");
 }
 
 #[test]
 fn a_removed_device_brings_nobody_in_once_all_know() {
     for id in ["known", "month", "puppets", "jumps", "parents"] {
-        let account = assert_goal(id, histories() / 4);
-        assert!(account.histories > 0, "{id} had an occasion");
+        assert_unbroken(id, histories() / 4);
     }
+}
+
+#[test]
+fn a_removed_device_brings_nobody_in_through_a_pending_joiner() {
+    assert_unbroken("pending", histories() / 4);
+}
+
+#[test]
+fn puppets_that_were_closed_come_to_nothing_later() {
+    assert_unbroken("seeded", histories() / 4);
+}
+
+#[test]
+fn history_forged_by_a_removed_admitter_changes_nothing() {
+    let account = assert_unbroken("history", histories() / 4);
+    assert!(account.kinds.is_empty(), "{:?}", account.kinds);
 }
 
 /// Also for those who haven't heard yet it brings nobody in for good in most cases; it does in
 /// some, which shows that what it signs is worth something.
 #[test]
 fn a_removed_device_lists_puppets_while_its_removal_spreads() {
-    let account = account("at-once", histories());
-    assert!(account.puppets > 0, "{account}");
-    assert!(account.puppets * 2 < account.histories, "{account}");
+    for id in ["at-once", "rogue-weeks"] {
+        let account = account(id, histories() / 2);
+        let told = account.line(scenario(id));
+        assert!(account.puppets > 0, "{told}");
+        assert!(account.puppets * 2 < account.histories, "{told}");
+    }
 }
 
 /// For a member that came later the month begins when it came.
@@ -100,47 +132,122 @@ fn a_removed_device_lists_puppets_while_its_removal_spreads() {
 fn a_month_later_a_removed_device_hardly_removes_anybody() {
     let account = account("month", histories() / 4);
     let removed = account.of(Failure::WrongWipe);
-    assert!(removed * 20 <= account.histories, "{removed} in {account}");
+    assert_eq!(removed, 0, "{}", account.line(scenario("month")));
 }
 
 #[test]
 fn the_published_rule_breaks_its_promise_in_the_same_histories() {
     let seeds = FIRST_SEED..FIRST_SEED + histories();
     let account = run_many(scenario("exact"), Rule::Published, seeds, Fault::None);
-    assert!(account.violations * 2 > account.histories, "{account}");
+    assert!(account.violations * 2 > account.histories);
 }
 
-/// Checks that a planted fault breaks so many of a hundred histories.
-fn assert_found(fault: Fault, percent: u64) {
-    let histories = match fault {
-        // They never come to rest, which takes long.
-        Fault::NoRemovalEdges => 2,
+/// The reference's figures for it are 16, 14, 40, 72 and 85 %: the schedules are as hard.
+#[test]
+fn the_schedules_are_as_hard_as_the_reference() {
+    let reference = [
+        ("s1", 16),
+        ("s2", 14),
+        ("s3", 40),
+        ("s4", 72),
+        ("exact", 85),
+    ];
+    for (id, percent) in reference {
+        let seeds = FIRST_SEED..FIRST_SEED + 300;
+        let account = run_many(scenario(id), Rule::Published, seeds, Fault::None);
+        let found = 100 * account.violations / account.histories;
+        assert!(found.abs_diff(percent) <= 9, "{id}: {found} %");
+    }
+}
+
+/// A goal that is a rate is neither met nor missed where chance may have decided.
+#[test]
+fn too_few_histories_tell_nothing() {
+    let goal = scenario("exact").goal;
+    let standing = |histories, violations| {
+        let account = Account {
+            histories,
+            violations,
+            ..Account::default()
+        };
+        account.standing(goal)
+    };
+    assert_eq!(standing(100, 0), Standing::Untold);
+    assert_eq!(standing(10_000, 0), Standing::Met);
+    assert_eq!(standing(10_000, 20), Standing::Untold);
+    assert_eq!(standing(10_000, 40), Standing::Missed);
+}
+
+/// Checks that a planted fault is found as what it stands for in so many of a hundred
+/// histories, and that nothing but a fault that stands for it keeps the world from resting.
+fn assert_found(fault: Fault, id: &str, kind: Failure, percent: u64) -> Account {
+    let histories = match kind {
+        // Twenty thousand steps each.
+        Failure::NoTermination => 1,
         _ => HISTORIES_PER_FAULT,
     };
     let seeds = FIRST_SEED..FIRST_SEED + histories;
-    let account = run_many(scenario("s4"), Rule::Product, seeds, fault);
-    let least = account.histories * percent / 100;
-    assert!(account.violations >= least.max(1), "{fault:?}: {account}");
+    let account = run_many(scenario(id), Rule::Product, seeds, fault);
+    let told = account.line(scenario(id));
+    let least = (account.histories * percent / 100).max(1);
+    assert!(account.of(kind) >= least, "{fault:?}: {told}");
+    if kind != Failure::NoTermination {
+        assert_eq!(account.of(Failure::NoTermination), 0, "{fault:?}: {told}");
+    }
+    account
 }
 
 #[test]
 fn it_is_noticed_that_removals_have_no_edges() {
-    assert_found(Fault::NoRemovalEdges, 50);
+    let kind = Failure::NoTermination;
+    assert_found(Fault::NoRemovalEdges, "s4", kind, 100);
 }
 
 #[test]
 fn it_is_noticed_that_nobody_merges() {
-    assert_found(Fault::NobodyMerges, 50);
+    assert_found(Fault::NobodyMerges, "s4", Failure::Fork, 50);
 }
 
 #[test]
 fn it_is_noticed_that_one_member_is_dropped() {
-    assert_found(Fault::ForgottenMember, 90);
+    assert_found(Fault::ForgottenMember, "s4", Failure::Fork, 90);
 }
 
 #[test]
 fn it_is_noticed_that_removals_are_silent() {
-    assert_found(Fault::SilentRemovals, 50);
+    assert_found(Fault::SilentRemovals, "s4", Failure::UndoneRemoval, 50);
+}
+
+#[test]
+fn it_is_noticed_that_one_device_hears_of_no_removal() {
+    let kind = Failure::UndoneRemoval;
+    assert_found(Fault::DeafToRemovals, "s3", kind, 40);
+}
+
+#[test]
+fn it_is_noticed_that_one_device_hears_of_no_leave() {
+    let account = assert_found(Fault::DeafToLeaves, "s3", Failure::Ghost, 20);
+    assert_eq!(
+        account.of(Failure::UndoneRemoval),
+        0,
+        "that is another kind"
+    );
+}
+
+#[test]
+fn it_is_noticed_that_a_device_wipes_unasked() {
+    assert_found(Fault::UnaskedWipe, "s1", Failure::WrongWipe, 80);
+}
+
+#[test]
+fn it_is_noticed_that_an_admission_is_lost() {
+    let account = assert_found(Fault::AnchorLost, "s1", Failure::LostAdmission, 80);
+    assert_eq!(account.of(Failure::Unlisted), 0, "that is another kind");
+}
+
+#[test]
+fn it_is_noticed_that_a_device_is_unlisted() {
+    assert_found(Fault::AdmissionUnheard, "s1", Failure::Unlisted, 80);
 }
 
 #[test]
@@ -148,7 +255,7 @@ fn it_is_noticed_that_removed_issuers_count() {
     let seeds = FIRST_SEED..FIRST_SEED + HISTORIES_PER_FAULT;
     let fault = Fault::RemovedIssuersCount;
     let account = run_many(scenario("known"), Rule::Product, seeds, fault);
-    assert!(account.puppets * 2 > account.histories, "{account}");
+    assert!(account.puppets * 2 > account.histories);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! `--seconds N` runs about that long, `--first N` begins at a seed of one's own, `--only ID`
 //! runs one scenario, `--seed ID-N` runs one history and prints what happened in it. Every line
 //! tells what the engine's rule came to and, beside it, what the published one did; a history
-//! that broke the engine's is named by its seed. Fails if a scenario misses its goal.
+//! that broke the engine's is named by its seed. A goal that is a rate is met only if the 95 %
+//! interval lies below it; if it lies above, or anything breaks that never may, it fails.
 
 use std::io::{Write as _, stdout};
 use std::process::ExitCode;
@@ -12,11 +13,11 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use sealpost_tests::membership_simulation::{
-    Account, Fault, Rule, SCENARIOS, Scenario, run, run_told,
+    Account, Fault, Rule, SCENARIOS, Scenario, Standing, run, run_told,
 };
 
 /// The share of a scenario's time that the published rule gets: its rates are no small ones.
-const PUBLISHED_SHARE: u32 = 6;
+const PUBLISHED_SHARE: u32 = 12;
 
 fn main() -> ExitCode {
     match simulate() {
@@ -71,7 +72,7 @@ fn scenario(id: &str) -> anyhow::Result<&'static Scenario> {
     Scenario::find(id).with_context(|| format!("there is no scenario {id}"))
 }
 
-/// Runs what is asked for; returns whether every goal was met.
+/// Runs what is asked for; returns whether no goal was missed.
 fn simulate() -> anyhow::Result<bool> {
     let options = options()?;
     if let Some((scenario, seed)) = options.single {
@@ -83,12 +84,12 @@ fn simulate() -> anyhow::Result<bool> {
         .collect();
     let weights: u32 = chosen.iter().map(|scenario| scenario.weight).sum();
     let budget = Duration::from_secs(options.seconds);
-    let mut are_met = true;
+    let mut is_none_missed = true;
     for scenario in chosen {
         let time = budget * scenario.weight / weights;
-        are_met &= compare(scenario, options.first, time);
+        is_none_missed &= compare(scenario, options.first, time);
     }
-    Ok(are_met)
+    Ok(is_none_missed)
 }
 
 /// Runs one history under the engine's rule and prints it.
@@ -106,21 +107,22 @@ fn compare(scenario: &Scenario, first: u64, time: Duration) -> bool {
     let of_published = time / PUBLISHED_SHARE;
     let product = run_for(scenario, Rule::Product, first, time - of_published);
     let published = run_for(scenario, Rule::Published, first, of_published);
-    let is_met = product.meets(scenario.goal);
-    say(&format!(
-        "{}: {} | published rule: {}{}",
-        scenario.title,
-        product.line(scenario),
-        published.line(scenario),
-        if is_met { "" } else { " | GOAL MISSED" },
-    ));
+    let standing = product.standing(scenario.goal);
+    say(&format!("{}: {:?}", scenario.title, scenario.goal));
+    say(&format!("    engine: {}", product.line(scenario)));
+    say(&format!("    published rule: {}", published.line(scenario)));
+    say(match standing {
+        Standing::Met => "    met",
+        Standing::Missed => "    GOAL MISSED",
+        Standing::Untold => "    too few histories to tell",
+    });
     for seed in &product.seeds {
         say(&format!(
             "    make sim-membership SEED={}-{seed}",
             scenario.id
         ));
     }
-    is_met
+    standing != Standing::Missed
 }
 
 /// Runs histories on every core until the time is up.

@@ -18,6 +18,8 @@ pub struct History {
     pub pushed: usize,
     /// Devices that had to go because the group was overfull.
     pub dropped: usize,
+    /// Whether some device has folded old manifests away.
+    pub has_folded: bool,
     /// What happened, where that was asked for.
     pub journal: Vec<String>,
 }
@@ -33,6 +35,10 @@ pub struct Account {
     pub partitions: u64,
     /// Histories in which a removal reached nobody.
     pub info_deaths: u64,
+    /// Histories in which a removal reached one camp and not another.
+    pub unheard: u64,
+    /// Histories in which some device folded old manifests away.
+    pub folded: u64,
     /// Histories in which a removed device or a puppet of it is a member.
     pub puppets: u64,
     /// Manifests pushed.
@@ -56,6 +62,8 @@ impl Account {
         self.dropped += history.dropped;
         self.partitions += u64::from(verdict.is_partition);
         self.info_deaths += u64::from(verdict.is_info_death);
+        self.unheard += u64::from(verdict.is_unheard);
+        self.folded += u64::from(history.has_folded);
         self.puppets += u64::from(verdict.lists_rogue);
         for failure in &verdict.failures {
             *self.kinds.entry(*failure).or_default() += 1;
@@ -79,6 +87,8 @@ impl Account {
         self.violations += other.violations;
         self.partitions += other.partitions;
         self.info_deaths += other.info_deaths;
+        self.unheard += other.unheard;
+        self.folded += other.folded;
         self.puppets += other.puppets;
         self.pushed += other.pushed;
         self.dropped += other.dropped;
@@ -96,45 +106,90 @@ impl Account {
         self.kinds.get(&failure).copied().unwrap_or_default()
     }
 
-    /// Whether the goal is met, with room for chance where it is a rate: a rate that is
-    /// exactly the goal's passes in more than 999 of 1,000 runs.
+    /// What the histories say about the goal.
     #[must_use]
-    pub fn meets(&self, goal: Goal) -> bool {
-        match goal {
-            Goal::Shown => true,
-            Goal::NoPuppet => self.puppets == 0,
-            Goal::PerMillion(0) => self.violations == 0,
+    pub fn standing(&self, goal: Goal) -> Standing {
+        let is_never_met = match goal {
+            Goal::Shown => false,
+            Goal::NoPuppet => self.puppets > 0,
+            Goal::Never => self.violations > 0,
             Goal::PerMillion(rate) => {
-                let expected = self.histories as f64 * rate as f64 / 1e6;
-                self.violations as f64 <= expected + 3.0 * expected.sqrt() + 2.0
+                let (low, high) = self.interval();
+                let most = rate as f64 / 1e6;
+                if low <= most && high > most {
+                    return Standing::Untold;
+                }
+                low > most
             }
+        };
+        if is_never_met {
+            Standing::Missed
+        } else {
+            Standing::Met
         }
+    }
+
+    /// The share of histories that break the rule lies in here in 95 of 100 cases (Wilson).
+    #[must_use]
+    pub fn interval(&self) -> (f64, f64) {
+        if self.histories == 0 {
+            return (0.0, 1.0);
+        }
+        let histories = self.histories as f64;
+        let share = self.violations as f64 / histories;
+        let square = DEVIATIONS * DEVIATIONS / histories;
+        let middle = share + square / 2.0;
+        let spread = (share * (1.0 - share) / histories + square / (4.0 * histories)).sqrt();
+        let spread = DEVIATIONS * spread;
+        let low = (middle - spread) / (1.0 + square);
+        let high = (middle + spread) / (1.0 + square);
+        (low.max(0.0), high.min(1.0))
     }
 
     /// The line of a scenario.
     #[must_use]
     pub fn line(&self, scenario: &Scenario) -> String {
-        if scenario.is_attacked() {
-            let removed = self.of(Failure::WrongWipe);
-            let forks = self.of(Failure::Fork);
-            return format!("{self}, honest device removed {removed}, fork {forks}");
-        }
-        self.to_string()
+        let kinds = self.kinds.iter();
+        let kinds: String = kinds
+            .map(|(kind, count)| format!(", {kind} {count}"))
+            .collect();
+        let (low, high) = self.interval();
+        let violations = if scenario.is_attacked() {
+            "puppet or itself listed"
+        } else {
+            "violations"
+        };
+        format!(
+            "{} histories, {violations} {} (95 %: {}-{}){kinds}, partition {}, info-death {}, unheard in a camp {}",
+            self.histories,
+            self.violations,
+            Percent(low),
+            Percent(high),
+            self.partitions,
+            self.info_deaths,
+            self.unheard,
+        )
     }
 }
 
-impl fmt::Display for Account {
+/// The width of a 95 % interval in standard deviations.
+const DEVIATIONS: f64 = 1.96;
+
+/// What histories say about a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is met.
+    Met,
+    /// It is missed.
+    Missed,
+    /// The interval holds it: there are too few histories to tell.
+    Untold,
+}
+
+struct Percent(f64);
+
+impl fmt::Display for Percent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            histories,
-            violations,
-            partitions,
-            info_deaths,
-            ..
-        } = self;
-        write!(
-            f,
-            "{histories} histories, {violations} violations, partition {partitions}, info-death {info_deaths}"
-        )
+        write!(f, "{:.3} %", self.0 * 100.0)
     }
 }

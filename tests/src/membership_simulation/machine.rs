@@ -57,6 +57,8 @@ pub(crate) trait Machine: Sized {
     fn held(&self) -> Vec<SignedManifest>;
     /// Whether it knows that this key was removed.
     fn knows_removed(&self, key: &SigningPublic) -> bool;
+    /// Whether it has folded old manifests away.
+    fn has_folded(&self) -> bool;
     /// Makes durable what changed; hands out what is to be done.
     fn commit(&mut self) -> Vec<Outcome>;
     /// Loses everything that isn't durable.
@@ -138,6 +140,10 @@ impl Machine for Product {
 
     fn knows_removed(&self, key: &SigningPublic) -> bool {
         self.machine.snapshot().tombs.contains_key(key)
+    }
+
+    fn has_folded(&self) -> bool {
+        !self.machine.snapshot().base.is_empty()
     }
 
     fn commit(&mut self) -> Vec<Outcome> {

@@ -240,6 +240,10 @@ impl Machine for Published {
         !self.view.contains_key(key)
     }
 
+    fn has_folded(&self) -> bool {
+        false
+    }
+
     fn commit(&mut self) -> Vec<Outcome> {
         std::mem::take(&mut self.outcomes)
     }

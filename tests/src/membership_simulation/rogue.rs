@@ -3,6 +3,8 @@
 //! It and its puppets know every manifest that any of them was sent. What they sign is valid
 //! in form; nothing else about it has to be.
 
+use std::collections::BTreeSet;
+
 use sealpost_protocol::manifest::{Manifest, Member, SignedManifest};
 
 use super::device::identity;
@@ -18,14 +20,28 @@ pub struct Arts {
     pub jumps: bool,
     /// It builds on any manifest it ever knew.
     pub old_parents: bool,
+    /// It sends to those that wait for their anchor too, more than they keep.
+    pub pending: bool,
+    /// It sends what it and its puppets sign as if it were older than the anchors it issued.
+    pub history: bool,
 }
 
 impl Arts {
-    /// Everything.
+    /// None of them.
+    pub const NONE: Self = Self {
+        puppets: false,
+        jumps: false,
+        old_parents: false,
+        pending: false,
+        history: false,
+    };
+
+    /// All that is no attack of its own.
     pub const ALL: Self = Self {
         puppets: true,
         jumps: true,
         old_parents: true,
+        ..Self::NONE
     };
 }
 
@@ -37,6 +53,9 @@ const LISTED_PERCENT: u64 = 70;
 /// The share of devices to which the rogue sends a manifest.
 const SENT_PERCENT: u64 = 80;
 
+/// What each pending joiner is sent at once; it keeps 64 at most.
+const FLOOD: usize = 70;
+
 /// A removed device and the puppets that it admits.
 pub(crate) struct Rogue {
     arts: Arts,
@@ -44,6 +63,8 @@ pub(crate) struct Rogue {
     pub(crate) hands: Vec<usize>,
     /// What it builds on.
     known: Vec<SignedManifest>,
+    /// The joiners that it has sent more than they keep.
+    flooded: BTreeSet<usize>,
 }
 
 impl Rogue {
@@ -53,6 +74,7 @@ impl Rogue {
             arts,
             hands: vec![device],
             known,
+            flooded: BTreeSet::new(),
         }
     }
 
@@ -90,7 +112,11 @@ impl Rogue {
         }
         members.extend(honest.iter().copied().cloned());
         members.retain(|_| world.percent(LISTED_PERCENT));
-        let version = parent.version() + ahead;
+        let version = if self.arts.history {
+            world.between(1, parent.version())
+        } else {
+            parent.version() + ahead
+        };
         let hand = world.pick(&self.hands)?;
         let manifest = Manifest::new(parent.group_id(), version, Some(parent.hash()), members);
         let manifest = manifest.ok()?.sign(world.devices[hand].secret());
@@ -112,22 +138,40 @@ impl<M: Machine> World<M> {
         self.rogue = Some(rogue);
     }
 
-    /// Lets the rogue sign one manifest and send it to most.
+    /// Lets the rogue, if there is one, sign and send to most.
     pub(crate) fn rogue_acts(&mut self) {
         let Some(mut rogue) = self.rogue.take() else {
             return;
         };
         let live: Vec<_> = self.live().collect();
         let honest: Vec<_> = live.iter().map(|at| self.devices[*at].member()).collect();
-        if let Some((hand, manifest)) = rogue.sign(&honest, self) {
-            self.remember_issued(hand, &manifest);
-            for to in live {
-                if self.percent(SENT_PERCENT) {
-                    self.queue(hand, to, manifest.clone());
-                }
+        self.send_forged(&mut rogue, &honest, &live);
+        let mut pending = self.pending();
+        pending.retain(|at| rogue.arts.pending && rogue.flooded.insert(*at));
+        if !pending.is_empty() {
+            for _ in 0..FLOOD {
+                self.send_forged(&mut rogue, &honest, &pending);
             }
         }
         self.rogue = Some(rogue);
+    }
+
+    /// History is the rogue's own to send: it is an admitter, its puppets are not.
+    fn send_forged(&mut self, rogue: &mut Rogue, honest: &[&Member], to: &[usize]) {
+        let Some((hand, manifest)) = rogue.sign(honest, self) else {
+            return;
+        };
+        self.remember_issued(hand, &manifest);
+        let author = if rogue.arts.history {
+            rogue.hands[0]
+        } else {
+            hand
+        };
+        for to in to {
+            if self.percent(SENT_PERCENT) {
+                self.queue(author, *to, manifest.clone());
+            }
+        }
     }
 
     /// Whether any member lists the rogue or a puppet.

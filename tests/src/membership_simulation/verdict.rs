@@ -3,10 +3,12 @@
 //! An admission is excused if somebody who removed its admitter didn't list the newcomer at
 //! that moment, and then so is what the newcomer did. Two outcomes that no rule can mend are
 //! told apart: a *partition*, in which the live devices form camps and nobody lists anybody
-//! of another camp, and an *info-death*, in which no live device of a camp ever received a
-//! removal. Everything else is judged camp by camp.
+//! of another camp, and an *info-death*, in which no live device ever received a removal. One
+//! that only devices of another camp received is *unheard* in this one. Everything else is
+//! judged camp by camp.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use sealpost_protocol::manifest::SignedManifest;
 
@@ -34,6 +36,20 @@ pub enum Failure {
     NoTermination,
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fork => "fork",
+            Self::LostAdmission => "lost admission",
+            Self::UndoneRemoval => "undone removal",
+            Self::Ghost => "ghost",
+            Self::Unlisted => "unlisted",
+            Self::WrongWipe => "wrong wipe",
+            Self::NoTermination => "no termination",
+        })
+    }
+}
+
 /// The outcome of one history.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
@@ -43,6 +59,8 @@ pub struct Verdict {
     pub is_partition: bool,
     /// A removal reached no live device.
     pub is_info_death: bool,
+    /// A removal reached live devices of one camp, and none of another.
+    pub is_unheard: bool,
     /// A member lists a removed device that went on signing, or one of its puppets.
     pub lists_rogue: bool,
 }
@@ -175,9 +193,7 @@ impl<'a, M: Machine> Judge<'a, M> {
             if !self.is_in_any_view(camp, intent.target) {
                 continue;
             }
-            if self.reached_nobody(camp, intent.target) {
-                self.verdict.is_info_death = true;
-            } else if !self.is_removal_excused(intent) {
+            if !self.is_unmendable(camp, intent.target) && !self.is_removal_excused(intent) {
                 self.fail(Failure::UndoneRemoval);
             }
         }
@@ -211,29 +227,38 @@ impl<'a, M: Machine> Judge<'a, M> {
         removals.any(|removal| removal.lists(&key)) || self.is_admission_excused(intent.by)
     }
 
-    /// Whether no live device of a camp ever received a manifest that removes this one.
-    fn reached_nobody(&self, camp: &Camp, target: usize) -> bool {
+    /// Whether nobody live, or nobody of this camp, knows that this device was removed.
+    fn is_unmendable(&mut self, camp: &Camp, target: usize) -> bool {
+        let everybody = self.views.keys().copied().collect();
+        if !self.has_reached(&everybody, target) {
+            self.verdict.is_info_death = true;
+            return true;
+        }
+        let is_unheard = !self.has_reached(camp, target);
+        self.verdict.is_unheard |= is_unheard;
+        is_unheard
+    }
+
+    /// Whether any of these devices ever received a manifest that removes this one.
+    fn has_reached(&self, some: &Camp, target: usize) -> bool {
         let key = self.device(target).key();
         let issued = &self.world.issued;
         let mut removals = issued.values().filter(|manifest| {
             let parent = manifest.parent().and_then(|parent| issued.get(&parent));
             !manifest.lists(&key) && parent.is_some_and(|parent| parent.lists(&key))
         });
-        !removals.any(|removal| {
-            let mut camp = camp.iter();
-            camp.any(|at| self.device(*at).received.contains(&removal.hash()))
+        removals.any(|removal| {
+            let mut some = some.iter();
+            some.any(|at| self.device(*at).received.contains(&removal.hash()))
         })
     }
 
     /// Nobody is listed who has wiped, and everybody is who lives.
     fn judge_lists(&mut self, camp: &Camp) {
         for (at, device) in self.world.devices.iter().enumerate() {
-            if device.is_gone() && self.is_in_any_view(camp, at) {
-                if self.reached_nobody(camp, at) {
-                    self.verdict.is_info_death = true;
-                } else {
-                    self.fail(Failure::Ghost);
-                }
+            let is_listed = device.is_gone() && self.is_in_any_view(camp, at);
+            if is_listed && !self.is_unmendable(camp, at) {
+                self.fail(Failure::Ghost);
             }
         }
         let is_listed = |at: &usize| camp.iter().all(|lister| self.lists(*lister, *at));

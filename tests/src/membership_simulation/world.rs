@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};
-use sealpost_protocol::key::{SigningPublic, SigningSecret};
+use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::limit::GROUP_MEMBERS_MAX;
 use sealpost_protocol::manifest::{GroupId, Manifest, ManifestHash, SignedManifest};
 
 use super::device::{Device, IDENTITIES, Phase, identity};
-use super::fault::{Fault, signed_anew};
+use super::fault::Fault;
 use super::machine::{Machine, Outcome};
 use super::rogue::Rogue;
 
@@ -150,6 +150,19 @@ impl<M: Machine> World<M> {
         live.map(|(at, _)| at)
     }
 
+    /// The devices that wait for their anchor.
+    pub(crate) fn pending(&self) -> Vec<usize> {
+        let devices = self.devices.iter().enumerate();
+        let pending = devices.filter(|(_, device)| matches!(device.phase, Phase::Pending { .. }));
+        pending.map(|(at, _)| at).collect()
+    }
+
+    /// Whether somebody whom this device admitted has a group.
+    pub(crate) fn is_admitter_of_a_member(&self, device: usize) -> bool {
+        let mut admissions = self.intents.iter().filter(|i| i.what == What::Admit);
+        admissions.any(|i| i.by == device && self.devices[i.target].machine().is_some())
+    }
+
     /// Founds a group of that many devices, all of which hold the genesis.
     pub(crate) fn found(&mut self, count: usize) {
         for _ in 0..count {
@@ -276,17 +289,26 @@ impl<M: Machine> World<M> {
 
     /// Puts a manifest into the sender's outbox.
     pub(crate) fn queue(&mut self, from: usize, to: usize, manifest: SignedManifest) {
-        let secret_of = |key: &SigningPublic| self.secret_of(key);
-        let fault = self.weather.fault;
-        if let Some(sent) = fault.distort(manifest, &self.issued, secret_of) {
+        if let Some(sent) = self.distorted(to, manifest) {
             let channel = self.channels.entry((from, to)).or_default();
             channel.outbox.push_back(sent);
         }
     }
 
-    fn secret_of(&self, key: &SigningPublic) -> Option<&'static SigningSecret> {
-        let at = self.index.get(key)?;
-        Some(self.devices[*at].secret())
+    /// The device with this key.
+    pub(crate) fn index_of(&self, key: &SigningPublic) -> Option<usize> {
+        self.index.get(key).copied()
+    }
+
+    /// Who admits a device.
+    pub(crate) fn admitter_of(&self, device: usize) -> Option<usize> {
+        let mut admissions = self.intents.iter().filter(|i| i.what == What::Admit);
+        let by_intent = admissions.find(|i| i.target == device).map(|i| i.by);
+        match &self.devices[device].phase {
+            // Its admission is being issued.
+            Phase::Pending { admitter, .. } => self.index_of(admitter),
+            _ => by_intent,
+        }
     }
 
     /// One step of the busy part: time, one blob, the timers.
@@ -298,9 +320,14 @@ impl<M: Machine> World<M> {
 
     /// Sends a random device offline.
     pub(crate) fn send_away(&mut self, steps: u64) {
+        self.send_away_for(steps * STEP_MS);
+    }
+
+    /// Sends a random device offline for some time.
+    pub(crate) fn send_away_for(&mut self, time_ms: u64) {
         let number = self.devices.len() as u64;
         let device = usize::try_from(self.below(number)).expect("an index");
-        self.devices[device].away_until_ms = self.now_ms + steps * STEP_MS;
+        self.devices[device].away_until_ms = self.now_ms + time_ms;
     }
 
     /// Writes into the journal, if there is one.
@@ -409,32 +436,19 @@ impl<M: Machine> World<M> {
         let author = self.devices[from].key();
         self.devices[to].receive(&author, &manifest, self.now_ms);
         self.carry_out(to);
-    }
-
-    /// The fault in which removed issuers count: a member signs for them.
-    fn lend_authority(&self, to: usize, manifest: SignedManifest) -> SignedManifest {
-        let is_planted = self.weather.fault == Fault::RemovedIssuersCount;
-        let machine = self.devices[to].machine();
-        let Some(machine) =
-            machine.filter(|machine| is_planted && machine.knows_removed(manifest.issuer()))
-        else {
-            return manifest;
-        };
-        let me = self.devices[to].key();
-        let mut others = machine.view().keys().filter(|key| **key != me);
-        let secret = others.find_map(|key| self.secret_of(key));
-        secret.map_or(manifest.clone(), |secret| {
-            signed_anew(&manifest, manifest.parent(), secret)
-        })
+        let device = &mut self.devices[to];
+        if device.machine().is_some() && self.weather.fault.wipes(to, device.received.len()) {
+            device.phase = Phase::Removed;
+        }
     }
 
     /// Tells every machine of time and connection, where it changed or is due.
     pub(crate) fn tick(&mut self) {
-        if self.weather.fault == Fault::NobodyMerges {
-            return;
-        }
         let awaited = self.awaited();
         for device in 0..self.devices.len() {
+            if !self.weather.fault.has_timer(device) {
+                continue;
+            }
             let online = self.is_online(device) && !awaited.contains(&device);
             let was_online = self.devices[device].told_online;
             let now_ms = self.now_ms;
@@ -463,6 +477,49 @@ impl<M: Machine> World<M> {
         waiting.map(|((_, to), _)| *to).collect()
     }
 
+    /// Lets time pass: what can move does, timers fire when they are due, absent devices come
+    /// back when they meant to.
+    pub(crate) fn pass(&mut self, time_ms: u64) {
+        let end_ms = self.now_ms + time_ms;
+        for _ in 0..SETTLING_MAX {
+            let is_moving = self.move_one_blob();
+            self.tick();
+            if is_moving {
+                continue;
+            }
+            let next = self.next_occasion().filter(|next_ms| *next_ms < end_ms);
+            let Some(next_ms) = next else {
+                break;
+            };
+            self.now_ms = next_ms;
+            self.tick();
+        }
+        self.now_ms = end_ms;
+        self.tick();
+    }
+
+    /// When the first timer is due.
+    fn next_timer(&self) -> Option<u64> {
+        let devices = self.devices.iter().enumerate();
+        let timed = devices.filter(|(at, _)| self.weather.fault.has_timer(*at));
+        timed
+            .filter_map(|(_, device)| device.machine()?.due_ms())
+            .min()
+    }
+
+    /// When the next timer of a present device is due, or the next device comes back.
+    fn next_occasion(&self) -> Option<u64> {
+        let devices = self.devices.iter();
+        let occasions = devices.filter_map(|device| {
+            if device.away_until_ms > self.now_ms {
+                Some(device.away_until_ms)
+            } else {
+                device.machine().and_then(Machine::due_ms)
+            }
+        });
+        occasions.filter(|at_ms| *at_ms > self.now_ms).min()
+    }
+
     /// Everybody online, until nothing moves and no timer runs. False if that never happens.
     pub(crate) fn settle(&mut self) -> bool {
         for device in &mut self.devices {
@@ -475,10 +532,8 @@ impl<M: Machine> World<M> {
                 continue;
             }
             self.tick();
-            let machines = self.devices.iter().filter_map(Device::machine);
-            let next = machines.filter_map(Machine::due_ms).min();
-            match next {
-                Some(due_ms) if self.weather.fault != Fault::NobodyMerges => {
+            match self.next_timer() {
+                Some(due_ms) => {
                     self.now_ms = self.now_ms.max(due_ms);
                     self.tick();
                 }
