@@ -32,8 +32,12 @@ pub(super) const PROVEN_KEYS_MAX: usize = 16;
 /// Removed keys at which a group admits nobody any more.
 pub(super) const TOMBS_MAX: usize = 4_096;
 
-/// Removals remembered for one key; a removed device that goes on signing can't add more.
+/// Removals by others that are remembered for one key.
 pub(super) const REMOVALS_PER_KEY_MAX: usize = 64;
+
+/// Leaves of its own that are remembered for one key, each earlier than the one before. Only
+/// the earliest says anything; an honest device leaves once.
+pub(super) const LEAVES_PER_KEY_MAX: usize = 16;
 
 /// Keys remembered as once listed, for the authority of a Revoke.
 pub(super) const KEYS_HELD_MAX: usize = 16_384;
@@ -44,7 +48,8 @@ pub(super) const VERSION_JUMP_MAX: u64 = 10_000;
 /// Merges that one firing of the timer issues at most.
 pub(super) const MERGES_PER_FIRING_MAX: usize = 6;
 
-/// Limbo keys that are closed within a day at most.
+/// Limbo keys that one device closes within a day of one run at most; more only where one
+/// manifest lists them, which one merge closes, the only one of its day.
 pub(super) const CLOSINGS_PER_DAY_MAX: usize = 16;
 
 /// The span in which [`CLOSINGS_PER_DAY_MAX`] is counted.

@@ -149,6 +149,9 @@ impl Membership {
 
     /// Leaves where this device's own view lacks it, for whoever counts it in all the same:
     /// its parent's list without itself, which removes nobody else.
+    ///
+    /// A parent that lists nobody removed goes before one that does, for the leave names whom
+    /// its parent names; and then one that counts before one that doesn't.
     fn issue_leave_unlisted(
         &mut self,
         secret: &SigningSecret,
@@ -158,8 +161,13 @@ impl Membership {
         let lists_me_alone = |manifest: &&SignedManifest| {
             manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
         };
-        let parent = self.accepted_descending().find(lists_me_alone).cloned();
-        let Some(parent) = parent.filter(|_| !self.is_removed()) else {
+        let is_gone = |member: &Member| self.known.tombs.contains_key(&member.keys.signing);
+        let parents = self.accepted_descending().filter(lists_me_alone);
+        let parent = parents.min_by_key(|manifest| {
+            let counts = self.standing.counting.contains(&manifest.hash());
+            (manifest.members().iter().any(is_gone), !counts)
+        });
+        let Some(parent) = parent.filter(|_| !self.is_removed()).cloned() else {
             return Ok(Leave::Alone);
         };
         let others = parent.members().iter();

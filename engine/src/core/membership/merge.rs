@@ -232,7 +232,8 @@ impl Membership {
             .map(|(key, _)| key)
             .collect();
         let parents = due.iter().filter_map(|key| self.closing_parent(key, &due));
-        // One parent may list more than a day's worth; it is then closed on a day of its own.
+        // One parent may list more than a day's worth, and a merge can't close a part of them:
+        // it would list the rest. It is then closed on a day of its own.
         let mut fitting =
             parents.filter(|parent| closed == 0 || self.limbo_in(parent).count() <= room);
         fitting.next()

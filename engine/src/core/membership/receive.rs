@@ -4,12 +4,14 @@
 //! that the device that sent it is alive and what it holds.
 //! Spec: membership rule, section 3.5.
 
+use std::collections::BTreeSet;
+
 use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 
 use super::bound::{BUFFERED_MANIFESTS_MAX, PARKED_MAX, REMOVED_ISSUER_GRACE_MS, VERSION_JUMP_MAX};
 use super::view::{self, Standing};
-use super::{Membership, MembershipChange};
+use super::{KnownManifest, Membership, MembershipChange};
 
 /// Why a manifest was refused loudly; all others that aren't taken are dropped in silence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,10 +73,58 @@ impl Membership {
         }
         // What this device issued it holds, unless it was folded away or forged with its key.
         let is_mine = *manifest.issuer() == self.me.signing;
-        let tomb = self.known.tombs.get(manifest.issuer());
-        let is_over =
-            tomb.is_some_and(|tomb| now_ms.saturating_sub(tomb.since_ms) > REMOVED_ISSUER_GRACE_MS);
-        !is_mine && !is_over && !self.is_flooding(author, manifest)
+        !is_mine && self.is_heard(manifest.issuer(), now_ms) && !self.is_flooding(author, manifest)
+    }
+
+    /// Whether the grace of an issuer lasts, or that of whoever brought it in.
+    ///
+    /// A key without authority has no grace of its own: a removed device could have one puppet
+    /// bring in the next, and each of them remove members for another thirty days.
+    fn is_heard(&self, issuer: &SigningPublic, now_ms: u64) -> bool {
+        if self.is_over(issuer, now_ms) {
+            return false;
+        }
+        let is_stranger = !self.standing.limbo.contains(issuer) && !self.is_tombed(issuer);
+        if is_stranger || self.standing.authority.contains(issuer) {
+            return true;
+        }
+        let authority = self.standing.authority.iter();
+        let mut heard: BTreeSet<_> = authority
+            .filter(|key| !self.is_over(key, now_ms))
+            .copied()
+            .collect();
+        loop {
+            let before = heard.len();
+            for known in self.accepted() {
+                // Whoever history lists was brought in by the device that sent it.
+                let is_history = known.trusted && heard.contains(self.root.issuer());
+                if is_history || heard.contains(known.manifest.issuer()) {
+                    let listed = known.manifest.members().iter().map(|m| m.keys.signing);
+                    // Those with authority stand on their own, and an ended grace stays ended.
+                    heard.extend(listed.filter(|key| {
+                        !self.standing.authority.contains(key) && !self.is_over(key, now_ms)
+                    }));
+                }
+            }
+            if heard.contains(issuer) || heard.len() == before {
+                return heard.contains(issuer);
+            }
+        }
+    }
+
+    fn is_tombed(&self, key: &SigningPublic) -> bool {
+        self.known.tombs.contains_key(key)
+    }
+
+    /// Whether a key was removed so long ago that nothing by it is taken any more.
+    fn is_over(&self, key: &SigningPublic, now_ms: u64) -> bool {
+        let tomb = self.known.tombs.get(key);
+        tomb.is_some_and(|tomb| now_ms.saturating_sub(tomb.since_ms) > REMOVED_ISSUER_GRACE_MS)
+    }
+
+    fn accepted(&self) -> impl Iterator<Item = &KnownManifest> {
+        let accepted = self.standing.accepted.iter();
+        accepted.filter_map(|hash| self.known.manifests.get(hash))
     }
 
     /// Whether a device outside the view sends one more manifest that can't be judged.
@@ -133,7 +183,7 @@ impl Membership {
     fn is_history(&self, author: &SigningPublic, manifest: &SignedManifest) -> bool {
         author == self.root.issuer()
             && manifest.version() < self.root.version()
-            && !self.known.tombs.contains_key(author)
+            && !self.is_tombed(author)
     }
 
     /// What a manifest tells about the device that sent it: see `hello` and `seen`.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::{ManifestHash, Member, SignedManifest};
 
-use super::bound::REMOVALS_PER_KEY_MAX;
+use super::bound::{LEAVES_PER_KEY_MAX, REMOVALS_PER_KEY_MAX};
 use super::known::{Descent, KnownManifest, MembershipSnapshot};
 
 /// What the known manifests say at this moment.
@@ -21,6 +21,8 @@ pub(super) struct Standing {
     pub(super) accepted: BTreeSet<ManifestHash>,
     /// Accepted manifests whose issuer has authority, and that say something.
     pub(super) counting: BTreeSet<ManifestHash>,
+    /// The keys with authority, removed ones included.
+    pub(super) authority: BTreeSet<SigningPublic>,
     /// The members.
     pub(super) view: BTreeMap<SigningPublic, Member>,
     /// Keys that accepted manifests list, that nobody removed and that nobody with
@@ -172,11 +174,17 @@ impl<'a> Computation<'a> {
         let mut lineages = BTreeMap::new();
         let mut cut = BTreeMap::new();
         for (hash, known) in &self.ascending {
-            let Some(removals) = self.tombs.get(known.manifest.issuer()) else {
+            let issuer = known.manifest.issuer();
+            let Some(removals) = self.tombs.get(issuer) else {
                 continue;
             };
             let mut left: BTreeSet<_> = keys(&known.manifest).collect();
+            let first_leave = self.own_leaves(issuer, removals).min();
             for removal in removals {
+                let leave = self.own_leave(issuer, removal);
+                if leave.is_some() && leave != first_leave {
+                    continue;
+                }
                 let lineage = lineages
                     .entry(*removal)
                     .or_insert_with(|| self.known.lineage(removal));
@@ -264,8 +272,12 @@ impl<'a> Computation<'a> {
     }
 
     /// Whoever an accepted parent lists and its accepted child does not is removed, if the
-    /// issuer has authority, or had it until it was removed itself. And an issuer that
-    /// doesn't list itself leaves: for that its own signature is enough, parent or not.
+    /// issuer has authority or was removed itself. And an issuer that doesn't list itself
+    /// leaves: for that its own signature is enough, parent or not.
+    ///
+    /// A removed issuer that never had authority counts as well: whoever saw it as a member
+    /// has taken its removals, and all have to come to the same. It was brought in by a device
+    /// that could have removed the same members, and isn't heard for longer than that one.
     fn removals_by(
         &self,
         hash: &ManifestHash,
@@ -286,10 +298,41 @@ impl<'a> Computation<'a> {
             .collect()
     }
 
+    /// Whether a removal is one that the tombs lack and have room for.
+    ///
+    /// Of a key's own leaves only the first one says anything, and they don't count towards the
+    /// room for others' removals: whatever order a device that leaves a hundred times has them
+    /// arrive in, it is removed by the same hands.
     fn is_fresh(&self, key: &SigningPublic, removal: &ManifestHash) -> bool {
-        self.tombs.get(key).is_none_or(|removals| {
-            removals.len() < REMOVALS_PER_KEY_MAX && !removals.contains(removal)
-        })
+        let Some(removals) = self.tombs.get(key) else {
+            return true;
+        };
+        if removals.contains(removal) {
+            return false;
+        }
+        let own = self.own_leaves(key, removals).count();
+        match self.own_leave(key, removal) {
+            Some(leave) => {
+                let is_first = self.own_leaves(key, removals).all(|other| leave < other);
+                is_first && own < LEAVES_PER_KEY_MAX
+            }
+            None => removals.len().saturating_sub(own) < REMOVALS_PER_KEY_MAX,
+        }
+    }
+
+    /// The place of a removal, if it is known and the removed key signed it itself.
+    fn own_leave(&self, key: &SigningPublic, removal: &ManifestHash) -> Option<Rank> {
+        let manifest = self.known.manifest(removal)?;
+        (manifest.issuer() == key).then(|| rank(removal, manifest))
+    }
+
+    fn own_leaves<'s>(
+        &'s self,
+        key: &'s SigningPublic,
+        removals: &'s BTreeSet<ManifestHash>,
+    ) -> impl Iterator<Item = Rank> + 's {
+        let removals = removals.iter();
+        removals.filter_map(|removal| self.own_leave(key, removal))
     }
 
     fn bury(&mut self, found: &[Removal]) {
@@ -309,6 +352,7 @@ impl<'a> Computation<'a> {
             winner: winner.or(tip).or(self.known.root),
             tip,
             counting: authority.counting,
+            authority: authority.keys,
             accepted,
             view,
         }

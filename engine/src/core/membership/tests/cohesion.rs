@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::{Cohesion, Membership};
+use super::super::{Cohesion, Leave, Membership};
 use super::{NOW_MS, Person, joined, listed, manifest, take};
 
 fn cohesion(group: &Membership) -> Cohesion {
@@ -120,5 +120,42 @@ fn a_void_joiner_that_leaves_removes_itself_and_nobody_else() {
         assert_eq!(tombs.contains_key(&b.key()), knows);
         let expected: &[usize] = if knows { &[0, 2] } else { &[0, 1, 2] };
         assert_eq!(listed(&other, &people), expected);
+    }
+}
+
+#[test]
+fn a_void_joiner_that_leaves_names_nobody_removed_if_it_can() {
+    let people: [Person; 5] = Person::many();
+    let [a, b, c, gone, me] = &people;
+    let base = manifest(1, None, &[a, b, c, gone], a);
+    let anchor = manifest(3, Some(&base), &[a, b, c, gone, me], b);
+    // The last word of the device that let it in, at a lower version than the anchor.
+    let farewell = manifest(2, Some(&base), &[a, c, me], b);
+    let without_b = manifest(2, Some(&base), &[a, c, gone], a);
+    let without_gone = manifest(3, Some(&without_b), &[a, c], a);
+    for has_clean in [false, true] {
+        let mut group = joined(me, &anchor);
+        take(&mut group, b, &base);
+        if has_clean {
+            take(&mut group, b, &farewell);
+        }
+        for removal in [&without_b, &without_gone] {
+            take(&mut group, a, removal);
+        }
+        assert!(!group.is_listed() && !group.is_removed());
+        let left = group.issue_leave(&me.secrets.signing, NOW_MS);
+        assert!(matches!(left, Ok(Leave::Issued)));
+        let sends = super::drained_sends(&mut group);
+        let leave = &sends.last().expect("the others are told").1;
+        let tombs = &group.snapshot().tombs;
+        let named: Vec<_> = leave.members().iter().map(|m| m.keys.signing).collect();
+        let is_clean = named.iter().all(|key| !tombs.contains_key(key));
+        assert_eq!(is_clean, has_clean);
+        assert!([a, c].iter().all(|other| named.contains(&other.key())));
+        let mut other = joined(c, &base);
+        take(&mut other, b, &anchor);
+        take(&mut other, me, leave);
+        let heard: Vec<_> = other.snapshot().tombs.keys().copied().collect();
+        assert_eq!(heard, [me.key()], "nobody else is removed by it");
     }
 }

@@ -222,6 +222,48 @@ fn only_sixteen_limbo_keys_are_closed_in_a_day() {
 }
 
 #[test]
+fn more_than_sixteen_limbo_keys_of_one_manifest_take_one_merge_on_a_day_of_its_own() {
+    let people: Vec<Person> = (0..36).map(Person::new).collect();
+    let (a, b) = (&people[0], &people[1]);
+    let root = manifest(1, None, &[a, b], a);
+    let mut group = joined(a, &root);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    let crowd: Vec<&Person> = people[..32].iter().collect();
+    take(&mut group, &people[2], &manifest(2, Some(&root), &crowd, b));
+    for puppet in &people[32..] {
+        take(
+            &mut group,
+            puppet,
+            &manifest(2, Some(&root), &[a, b, puppet], b),
+        );
+    }
+    // Whoever is due by then can be told, too.
+    for puppet in &people[3..32] {
+        take(&mut group, puppet, &manifest(2, Some(&root), &crowd, b));
+    }
+    assert_eq!(group.limbo().len(), 34);
+    let before = group.current().version();
+    let mut now_ms = NOW_MS + 24 * HOUR_MS;
+    let mut closed_by_day = Vec::new();
+    for day in 1..4 {
+        let end_ms = NOW_MS + (day + 1) * 24 * HOUR_MS;
+        let left = group.limbo().len();
+        tick(&mut group, a, now_ms, true);
+        while let Some(due_ms) = group.next_timer().filter(|due_ms| *due_ms < end_ms) {
+            now_ms = now_ms.max(due_ms);
+            tick(&mut group, a, now_ms, true);
+        }
+        closed_by_day.push(left - group.limbo().len());
+        now_ms = end_ms;
+    }
+    closed_by_day.sort_unstable();
+    assert_eq!(closed_by_day, [0, 4, 30], "never the crowd and another");
+    assert_eq!(group.current().version(), before + 5);
+}
+
+#[test]
 fn overfull_group_drops_who_came_last_and_tells_the_admitter() {
     let people: Vec<Person> = (0..34).map(Person::new).collect();
     let founders: Vec<&Person> = people[..31].iter().collect();
@@ -304,6 +346,39 @@ fn whoever_first_hears_of_an_overfull_group_by_its_merge_is_told_whom_it_let_in_
 }
 
 #[test]
+fn a_removal_by_hand_while_the_group_is_overfull_is_no_dropped_admission() {
+    let people: Vec<Person> = (0..33).map(Person::new).collect();
+    let founders: Vec<&Person> = people[..30].iter().collect();
+    let root = manifest(1, None, &founders, &people[0]);
+    let mut group = joined(&people[0], &root);
+    let secret = &people[0].secrets.signing;
+    let mine = &people[30];
+    group
+        .issue_admission(&mine.keys(), &mine.member.name, secret, NOW_MS)
+        .expect("room");
+    let with_mine = group.current().clone();
+    for (version, at) in [(3, 31), (4, 32)] {
+        let members: Vec<&Person> = people[..=30].iter().chain([&people[at]]).collect();
+        let by = &people[at - 30];
+        take(
+            &mut group,
+            by,
+            &manifest(version, Some(&with_mine), &members, by),
+        );
+    }
+    assert_eq!(group.view().len(), 33);
+    let _ = group.drain();
+    // Somebody who doesn't know that removes the one that this device let in.
+    let removal = manifest(5, Some(&with_mine), &founders, &people[5]);
+    take(&mut group, &people[5], &removal);
+    assert!(!group.view().contains_key(&mine.key()));
+    let (_, effects) = group.drain();
+    let is_drop =
+        |effect: &MembershipEffect| matches!(effect, MembershipEffect::AdmissionDropped { .. });
+    assert!(!effects.iter().any(is_drop), "it was removed by hand");
+}
+
+#[test]
 fn changes_of_an_overfull_group_wait_for_the_merge_that_makes_room() {
     let people: Vec<Person> = (0..35).map(Person::new).collect();
     let founders: Vec<&Person> = people[..31].iter().collect();
@@ -345,39 +420,6 @@ fn one_firing_issues_six_merges_at_most() {
     let (a, b) = (&people[0], &people[1]);
     let root = manifest(1, None, &[a, b], a);
     let mut group = joined(a, &root);
-#[test]
-fn a_removal_by_hand_while_the_group_is_overfull_is_no_dropped_admission() {
-    let people: Vec<Person> = (0..33).map(Person::new).collect();
-    let founders: Vec<&Person> = people[..30].iter().collect();
-    let root = manifest(1, None, &founders, &people[0]);
-    let mut group = joined(&people[0], &root);
-    let secret = &people[0].secrets.signing;
-    let mine = &people[30];
-    group
-        .issue_admission(&mine.keys(), &mine.member.name, secret, NOW_MS)
-        .expect("room");
-    let with_mine = group.current().clone();
-    for (version, at) in [(3, 31), (4, 32)] {
-        let members: Vec<&Person> = people[..=30].iter().chain([&people[at]]).collect();
-        let by = &people[at - 30];
-        take(
-            &mut group,
-            by,
-            &manifest(version, Some(&with_mine), &members, by),
-        );
-    }
-    assert_eq!(group.view().len(), 33);
-    let _ = group.drain();
-    // Somebody who doesn't know that removes the one that this device let in.
-    let removal = manifest(5, Some(&with_mine), &founders, &people[5]);
-    take(&mut group, &people[5], &removal);
-    assert!(!group.view().contains_key(&mine.key()));
-    let (_, effects) = group.drain();
-    let is_drop =
-        |effect: &MembershipEffect| matches!(effect, MembershipEffect::AdmissionDropped { .. });
-    assert!(!effects.iter().any(is_drop), "it was removed by hand");
-}
-
     group
         .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
         .expect("a member");

@@ -12,6 +12,7 @@ mod cohesion;
 mod compaction;
 mod issue;
 mod merge;
+mod order;
 mod receive;
 mod restore;
 mod view;

@@ -115,6 +115,79 @@ fn removed_issuer_is_heard_for_thirty_days() {
     assert!(!group.view().contains_key(&c.key()), "but void");
 }
 
+/// `other` removed `gone`, which then brought in `puppet`.
+fn with_puppet(people: &[Person; 6]) -> (Membership, SignedManifest) {
+    let [me, gone, other, puppet, ..] = people;
+    let root = manifest(1, None, &[me, gone, other], me);
+    let mut group = joined(me, &root);
+    take(
+        &mut group,
+        other,
+        &manifest(2, Some(&root), &[me, other], other),
+    );
+    let seed = manifest(2, Some(&root), &[me, gone, other, puppet], gone);
+    take_at(&mut group, gone, &seed, NOW_MS + DAY_MS);
+    assert!(group.limbo().contains(&puppet.key()));
+    let _ = group.drain();
+    (group, seed)
+}
+
+#[test]
+fn puppets_of_a_removed_device_remove_nobody_once_its_grace_has_ended() {
+    let people: [Person; 6] = Person::many();
+    let [me, gone, other, puppet, second, third] = &people;
+    let end_ms = NOW_MS + 30 * DAY_MS;
+
+    // It leaves, and takes a member along.
+    let (mut group, seed) = with_puppet(&people);
+    let leave = manifest(9, Some(&seed), &[me], puppet);
+    take_at(&mut group, puppet, &leave, end_ms + 1);
+    assert_eq!(listed(&group, &people), [0, 2]);
+    assert!(group.drain().0.is_empty(), "dropped");
+
+    // One brings in the next, and removes the last: none has a grace of its own.
+    let next = manifest(10, Some(&seed), &[me, gone, other, second], puppet);
+    take_at(&mut group, puppet, &next, end_ms - DAY_MS);
+    let last = manifest(11, Some(&next), &[me, other, second, third], second);
+    take_at(&mut group, second, &last, end_ms - DAY_MS);
+    for (issuer, parent) in [(puppet, &seed), (second, &next), (third, &last)] {
+        let removal = manifest(12, Some(parent), &[me, issuer], issuer);
+        let leave = manifest(13, Some(parent), &[me], issuer);
+        for late in [&removal, &leave] {
+            take_at(&mut group, issuer, late, end_ms + 1);
+        }
+    }
+    assert_eq!(listed(&group, &people), [0, 2]);
+
+    // What a removed device may do for thirty days its puppets may, too, as long as that.
+    let (mut group, seed) = with_puppet(&people);
+    let leave = manifest(9, Some(&seed), &[me], puppet);
+    take_at(&mut group, puppet, &leave, end_ms);
+    assert_eq!(listed(&group, &people), [0]);
+}
+
+#[test]
+fn newcomer_of_a_removed_device_is_heard_again_once_somebody_lists_it() {
+    let people: [Person; 6] = Person::many();
+    let [me, gone, other, newcomer, second, _] = &people;
+    let (mut group, seed) = with_puppet(&people);
+    let later_ms = NOW_MS + 31 * DAY_MS;
+    let unheard = manifest(
+        3,
+        Some(&seed),
+        &[me, gone, other, newcomer, second],
+        newcomer,
+    );
+    take_at(&mut group, newcomer, &unheard, later_ms);
+    assert!(group.drain().0.is_empty(), "dropped");
+    let root = group.snapshot().root().expect("a root").clone();
+    let real = manifest(4, Some(&root), &[me, other, newcomer], other);
+    take_at(&mut group, other, &real, later_ms);
+    let admission = manifest(5, Some(&real), &[me, other, newcomer, second], newcomer);
+    take_at(&mut group, newcomer, &admission, later_ms);
+    assert_eq!(listed(&group, &people), [0, 2, 3, 4]);
+}
+
 #[test]
 fn stranger_can_park_only_so_many_and_keeps_nobody_out() {
     let people: [Person; 4] = Person::many();
