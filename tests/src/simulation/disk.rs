@@ -75,6 +75,7 @@ impl Disk {
             phase: self.phase,
             last_sequence: self.sequence,
             join: self.join.clone(),
+            is_join_refused: self.is_join_refused(),
             buffered: self.buffered.clone(),
             outbox_messages: self.bodies.values().map(|(kept, _)| kept.clone()).collect(),
             outbox_entries: self
@@ -88,6 +89,15 @@ impl Disk {
             held: self.held.values().copied().collect(),
             membership: self.membership.clone(),
         }
+    }
+
+    /// As the store on disk finds it.
+    fn is_join_refused(&self) -> bool {
+        let request = MessageId::derive(&self.secrets.keys().signing, self.sequence);
+        let is_it = |issue: &DeliveryIssue| {
+            matches!(issue, DeliveryIssue::SendFailed { message, .. } if *message == request)
+        };
+        self.phase == Phase::PendingJoin && self.issues.iter().any(is_it)
     }
 
     /// Gives every waiting message another number: what a mutation does at a restart.
@@ -178,7 +188,6 @@ impl Disk {
                 message,
                 member,
                 state,
-            is_join_refused: self.is_join_refused(),
             } => {
                 if let Some(delivery) = self.deliveries.get_mut(&(message, member)) {
                     *delivery = state;
@@ -194,15 +203,6 @@ impl Disk {
         }
         for recipient in &row.recipients {
             self.deliveries
-    /// As the store on disk finds it.
-    fn is_join_refused(&self) -> bool {
-        let request = MessageId::derive(&self.secrets.keys().signing, self.sequence);
-        let is_it = |issue: &DeliveryIssue| {
-            matches!(issue, DeliveryIssue::SendFailed { message, .. } if *message == request)
-        };
-        self.phase == Phase::PendingJoin && self.issues.iter().any(is_it)
-    }
-
                 .insert((row.id, recipient.id.clone()), DeliveryState::Waiting);
         }
         self.rows.push(row);

@@ -81,9 +81,9 @@ impl Store {
             phase: self.phase,
             last_sequence: self.sequence,
             join: self.join.clone(),
+            is_join_refused: self.is_join_refused(),
             buffered: self.buffered.clone(),
             outbox_messages: self
-            is_join_refused: self.is_join_refused(),
                 .bodies
                 .values()
                 .map(|(message, _)| message.clone())
@@ -101,8 +101,6 @@ impl Store {
         }
     }
 
-    fn apply(&mut self, change: Change) {
-        match change {
     /// As the store on disk finds it.
     fn is_join_refused(&self) -> bool {
         let request = MessageId::derive(&self.secrets.keys().signing, self.sequence);
@@ -112,6 +110,8 @@ impl Store {
         self.phase == Phase::PendingJoin && self.issues.iter().any(is_it)
     }
 
+    fn apply(&mut self, change: Change) {
+        match change {
             Change::PhaseSaved(phase) => self.phase = phase,
             Change::SequenceSaved(sequence) => {
                 assert!(sequence > self.sequence, "a sequence number only grows");
