@@ -268,3 +268,35 @@ async fn nothing_is_reset_without_its_key_or_above_the_floor() {
     assert_eq!(actor.view().me.keys, me);
     assert_eq!(history(&actor).await.unwrap().len(), 1_000);
 }
+
+#[tokio::test]
+async fn what_follows_an_offline_send_is_synced_once_nobody_waits() {
+    let home = Home::new();
+    let mut actor = still_member(&home);
+    actor
+        .group
+        .device
+        .handle_connection(Connection::Disconnected(None));
+    // What else is due writes, and syncs, by itself.
+    let (call, _answer) = sending_call(b"none");
+    actor.turn(Some(call));
+    let (call, _answer) = sending_call(b"one");
+    actor.turn(Some(call));
+    assert!(actor.owes_sync);
+    let (call, _answer) = sending_call(b"two");
+    actor.shared.input(call);
+    let next = actor.wait().unwrap();
+    assert!(actor.owes_sync, "the next one goes first");
+    actor.turn(Some(next));
+    assert!(actor.owes_sync);
+    // Nobody waits: not for long, so that the test doesn't either.
+    actor.tidy_at = Some(Instant::now());
+    assert!(actor.wait().is_err());
+    assert!(!actor.owes_sync);
+    // The commit of an acknowledgement is near where there is a relay.
+    let device = &mut actor.group.device;
+    device.handle_connection(Connection::Connected);
+    let (call, _answer) = sending_call(b"three");
+    actor.turn(Some(call));
+    assert!(!actor.owes_sync);
+}
