@@ -339,7 +339,7 @@ fn a_join_that_ends_with_this_device_outside_says_so() {
     let relay = RelayProcess::start().unwrap();
     for (end, code) in [
         (&["remove", "Guest", "--yes"][..], "join-removed"),
-        (&["destroy", "--yes"], "join-destroyed"),
+        (&["group", "destroy", "--yes"], "join-destroyed"),
     ] {
         let (host, guest) = (host(&relay), guest("Guest"));
         let (mut inviting, link) = invite(&host, &["--accept"]);

@@ -1,3 +1,4 @@
+mod pairing;
 mod storage;
 
 use std::path::PathBuf;

@@ -196,3 +196,35 @@ fn device_keys(noise: [u8; 32], signing: [u8; 32]) -> DeviceKeys {
         signing: SigningPublic::from_bytes(signing),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::issue::DeliveryIssue;
+    use crate::core::step::Change;
+    use crate::store::tests::{Home, secrets, snapshot};
+
+    #[test]
+    fn a_request_that_was_refused_for_good_is_known_from_its_issue() {
+        let home = Home::new();
+        let mut store = home.open();
+        let request = MessageId::derive(&secrets(1).keys().signing, 7);
+        let changes = [
+            Change::PhaseSaved(Phase::PendingJoin),
+            Change::SequenceSaved(7),
+        ];
+        store.apply(&changes, None).unwrap();
+        assert!(!snapshot(&store).is_join_refused);
+        for (message, is_refused) in [(MessageId::from_bytes([9; 32]), false), (request, true)] {
+            let failure = SendFailure::Malformed;
+            let issue = DeliveryIssue::SendFailed { message, failure };
+            let added = Change::IssueAdded { at_ms: 1, issue };
+            store.apply(&[added], None).unwrap();
+            assert_eq!(snapshot(&store).is_join_refused, is_refused);
+        }
+        store
+            .apply(&[Change::PhaseSaved(Phase::Member)], None)
+            .unwrap();
+        assert!(!snapshot(&store).is_join_refused);
+    }
+}

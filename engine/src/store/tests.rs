@@ -61,7 +61,7 @@ impl Home {
     }
 }
 
-fn secrets(seed: u64) -> DeviceSecrets {
+pub(super) fn secrets(seed: u64) -> DeviceSecrets {
     DeviceSecrets::generate(&mut ChaCha20Rng::seed_from_u64(seed))
 }
 
