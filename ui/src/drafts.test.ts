@@ -49,6 +49,36 @@ describe("drafts", () => {
     expect(saved).toHaveLength(1);
   });
 
+  it("hold what is being sent until the app has taken it, and take back what is refused", async () => {
+    const drafts = makeDrafts();
+    const answers: ((refused: Error | null) => void)[] = [];
+    const send = (text: string): Promise<string> => {
+      const taken = new Promise<void>((resolve, reject) => answers.push((refused) => (refused === null ? resolve() : reject(refused))));
+      return drafts.send("a", text, () => taken).then(() => "sent", () => "refused");
+    };
+    drafts.keep("a", "first");
+    const first = send("first");
+    const second = send("second");
+    drafts.keep("a", "third");
+    expect(drafts.text("a", "")).toBe("third");
+    drafts.flush();
+    expect(saved.at(-1)).toEqual({ group: "a", text: "first\nsecond\nthird" });
+    answers[1]?.(null);
+    expect(await second).toBe("sent");
+    drafts.flush();
+    expect(saved.at(-1)).toEqual({ group: "a", text: "first\nthird" });
+    answers[0]?.(new Error("no room"));
+    expect(await first).toBe("refused");
+    expect(drafts.text("a", "")).toBe("first\nthird");
+    drafts.flush();
+    expect(saved.at(-1)).toEqual({ group: "a", text: "first\nthird" });
+    const third = send("first\nthird");
+    answers[2]?.(null);
+    await third;
+    drafts.flush();
+    expect(saved.at(-1)).toEqual({ group: "a", text: "" });
+  });
+
   it("beyond a bound stay in the window, whole", () => {
     const drafts = makeDrafts();
     const long = "x".repeat(DRAFT_BYTES_MAX + 1);

@@ -1,6 +1,8 @@
 // What was begun and not sent, for each group: kept here at once and by the app a moment
-// after the last key, so that neither a change of the group nor a crash loses it.
+// after the last key, so that neither a change of the group nor a crash loses it. A text
+// that is being sent counts as not sent until the app has taken it.
 
+import { SvelteMap } from "svelte/reactivity";
 import type { Api } from "./api";
 
 /** As the engine keeps it; a longer draft stays in the window only, and whole. */
@@ -9,7 +11,9 @@ const SAVE_AFTER_MS = 500;
 
 export class Drafts {
   readonly #api: Api;
-  readonly #texts = new Map<string, string>();
+  readonly #texts = new SvelteMap<string, string>();
+  /** What the app was asked to send and has not answered for, the oldest first. */
+  readonly #leaving = new Map<string, string[]>();
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #encoder = new TextEncoder();
 
@@ -25,8 +29,25 @@ export class Drafts {
   keep(group: string, text: string): void {
     if ((this.#texts.get(group) ?? null) === text) return;
     this.#texts.set(group, text);
-    clearTimeout(this.#timers.get(group));
-    this.#timers.set(group, setTimeout(() => this.#save(group), SAVE_AFTER_MS));
+    this.#saveSoon(group);
+  }
+
+  /** Takes a text out of the draft for as long as `send` has it. What is refused goes back,
+      before whatever was typed meanwhile, whichever group is open by then. */
+  async send(group: string, text: string, send: () => Promise<unknown>): Promise<void> {
+    this.#texts.set(group, "");
+    this.#leaving.set(group, [...(this.#leaving.get(group) ?? []), text]);
+    try {
+      await send();
+    } catch (thrown) {
+      this.#texts.set(group, joined([text, this.#texts.get(group) ?? ""]));
+      throw thrown;
+    } finally {
+      const left = [...(this.#leaving.get(group) ?? [])];
+      left.splice(left.indexOf(text), 1);
+      this.#leaving.set(group, left);
+      this.#saveSoon(group);
+    }
   }
 
   /** Saves at once what waits to be saved. */
@@ -34,12 +55,21 @@ export class Drafts {
     for (const group of [...this.#timers.keys()]) this.#save(group);
   }
 
+  #saveSoon(group: string): void {
+    clearTimeout(this.#timers.get(group));
+    this.#timers.set(group, setTimeout(() => this.#save(group), SAVE_AFTER_MS));
+  }
+
   #save(group: string): void {
     clearTimeout(this.#timers.get(group));
     this.#timers.delete(group);
-    const text = this.#texts.get(group) ?? "";
+    const text = joined([...(this.#leaving.get(group) ?? []), this.#texts.get(group) ?? ""]);
     if (this.#encoder.encode(text).length > DRAFT_BYTES_MAX) return;
     // What can't be kept is still in the window; the next key tries again.
     void this.#api.saveDraft(group, text).catch(() => undefined);
   }
+}
+
+function joined(texts: string[]): string {
+  return texts.filter((text) => text !== "").join("\n");
 }

@@ -25,6 +25,8 @@ export class GroupMessages {
   loaded = $state(false);
   /** Whether the person reads at the end: then old rows give way, not new ones. */
   isReadAtEnd = true;
+  /** Where what is new to the person begins, until it is left. */
+  firstNew = $state<number | null>(null);
 
   readonly #api: Api;
   readonly #group: string;
@@ -87,6 +89,8 @@ export class GroupMessages {
   loadOlder(): Promise<void> {
     const oldest = this.rows[0];
     if (!this.more || oldest === undefined) return Promise.resolve();
+    // Whatever came in front would give way at once to the end that is read.
+    if (this.isReadAtEnd && this.rows.length >= ROWS_MAX) return Promise.resolve();
     this.#loadingOlder ??= this.#fetchOlder(oldest.position).finally(() => {
       this.#loadingOlder = null;
     });
@@ -105,6 +109,7 @@ export class GroupMessages {
 
   /** Forgets all but the newest page, when nobody looks any more. */
   trim(): void {
+    this.firstNew = null;
     if (this.newer) {
       this.#jumps += 1;
       this.rows = [];
@@ -137,7 +142,7 @@ export class GroupMessages {
       this.rows = rows.slice(0, ROWS_MAX);
       this.newer = true;
     } else {
-      this.rows = rows;
+      this.rows = this.#bounded(rows);
     }
   }
 

@@ -76,6 +76,19 @@ describe("the loaded messages", () => {
     expect(positions(messages)).toEqual(range(21, 2_120));
   });
 
+  it("never grow beyond the bound, wherever is read and however often more is asked for", async () => {
+    for (const isReadAtEnd of [true, false]) {
+      const store = new Store(10_000);
+      const messages = new GroupMessages(store.api, "g");
+      await messages.open();
+      messages.isReadAtEnd = isReadAtEnd;
+      for (let turn = 0; turn < 30; turn += 1) await messages.loadOlder();
+      expect(messages.rows.length).toBeLessThanOrEqual(ROWS_MAX);
+      expect(messages.rows.at(-1)?.position === 10_000).toBe(isReadAtEnd);
+      if (isReadAtEnd) expect(store.asked.length).toBeLessThan(20);
+    }
+  });
+
   it("show a changed row, and leave the others as they were", async () => {
     const store = new Store(50);
     const messages = new GroupMessages(store.api, "g");

@@ -17,6 +17,8 @@ import { MessageSearch } from "./search.svelte";
 
 /** Where a panel has no room beside the place, it stands in its stead. */
 export const TIGHT = "max-width: 66rem";
+/** Where the list of groups has no room beside the place either. */
+export const NARROW = "max-width: 44rem";
 
 export type PairTab = "show" | "enter";
 export type Panel = "members" | "relay";
@@ -58,16 +60,23 @@ export class Desk {
   /** The newest state of the last test of a relay. */
   relayTest = $state.raw<RelayTestView | null>(null);
 
+  /** The destination from outside that was gone to last. */
+  arrivedAt = $state<number | null>(null);
+  /** How often something outside has led to a group, which may be the open one. */
+  landings = $state(0);
+
   readonly issues: Issues;
   readonly search: MessageSearch;
   readonly drafts: Drafts;
+  readonly #isTight: () => boolean;
   readonly #messages = new Map<string, GroupMessages>();
   #lastGroup: string | null = null;
-  #arrivedAt: number | null = null;
   #shown: string | null | undefined;
 
-  constructor(api: Api) {
+  /** `isTight`: whether a panel stands in the stead of the place now. */
+  constructor(api: Api, isTight: () => boolean = () => matchMedia(`(${TIGHT})`).matches) {
     this.api = api;
+    this.#isTight = isTight;
     this.issues = new Issues(api);
     this.search = new MessageSearch(api);
     this.drafts = new Drafts(api);
@@ -119,6 +128,12 @@ export class Desk {
     if (left.at === "group" && (place.at !== "group" || place.group !== left.group)) this.#messages.get(left.group)?.trim();
     this.place = place;
     this.isListShown = false;
+    this.#uncover();
+  }
+
+  /** Whoever goes somewhere sees where: a panel in its stead closes. */
+  #uncover(): void {
+    if (this.#isTight()) this.panel = null;
   }
 
   /** Back to the group that was open last, or to whatever there is. */
@@ -131,6 +146,7 @@ export class Desk {
   /** Opens or closes the column at the side. */
   toggle(panel: Panel): void {
     this.panel = this.panel === panel ? null : panel;
+    this.isListShown = false;
   }
 
   /** Closes the column at the side and goes back to what opened it. */
@@ -205,11 +221,13 @@ export class Desk {
 
   /** Goes where a notification, the tray or a link leads, once. */
   #arrive({ id, place, group, invitation }: DestinationView): void {
-    if (this.#arrivedAt === id) return;
-    this.#arrivedAt = id;
+    if (this.arrivedAt === id) return;
+    this.arrivedAt = id;
     this.isSheetShown = false;
-    if (place === "group" && group !== null) this.openGroup(group);
-    else if (place === "issues") this.go({ at: "issues" });
+    if (place === "group" && group !== null) {
+      this.landings += 1;
+      this.openGroup(group);
+    } else if (place === "issues") this.go({ at: "issues" });
     else if (place === "pair") this.go({ at: "pair", group, tab: "show" });
     else if (place === "join") this.go({ at: "pair", group: null, tab: "enter", invitation: invitation ?? "" });
     else if (place === "relay") this.showRelay();
@@ -229,14 +247,18 @@ export class Desk {
     const next: Place = first === undefined ? { at: "start" } : { at: "group", group: first.id };
     const hasStarted = before === null || (before.screen !== "ready" && before.screen !== "firstStart");
     if (hasStarted && now.screen === "ready" && this.place.at === "start") {
-      this.place = next;
-      this.#lastGroup = first?.id ?? null;
+      // After a lock, where the person was before it.
+      const last = now.groups.find(({ id }) => id === this.#lastGroup) ?? first;
+      this.place = last === undefined ? next : { at: "group", group: last.id };
+      this.#lastGroup = last?.id ?? null;
     }
     const { place } = this;
     if ((place.at !== "group" && place.at !== "pair") || place.group === null) return;
     const isIn = (view: AppView | null): boolean =>
       view?.groups.some((group) => group.id === place.group) ?? false;
-    if (isIn(before) && !isIn(now)) this.place = next;
+    if (!isIn(before) || isIn(now)) return;
+    this.place = next;
+    this.#uncover();
   }
 }
 

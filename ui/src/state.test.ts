@@ -7,7 +7,7 @@ import { Desk } from "./state.svelte";
 
 const asked: [string, object][] = [];
 
-function openDesk(view: AppView): Desk {
+function openDesk(view: AppView, isTight = false): Desk {
   asked.length = 0;
   const desk = new Desk(
     makeApi({
@@ -17,6 +17,7 @@ function openDesk(view: AppView): Desk {
       },
       listen: () => Promise.resolve(),
     }),
+    () => isTight,
   );
   desk.handleView(view);
   return desk;
@@ -43,6 +44,15 @@ describe("the desk", () => {
     const desk = openDesk(sceneView("passphrase", "en"));
     desk.handleView(ready(group("a", "A", [])));
     expect(desk.place).toEqual({ at: "group", group: "a" });
+  });
+
+  it("opens the group again that was open before a lock", () => {
+    const view = ready(group("a", "A", []), group("b", "B", []));
+    const desk = openDesk(view);
+    desk.openGroup("b");
+    desk.handleView({ ...view, screen: "passphrase", groups: [] });
+    desk.handleView(view);
+    expect(desk.place).toEqual({ at: "group", group: "b" });
   });
 
   it("closes an open code when its page is left, and says so", () => {
@@ -109,6 +119,39 @@ describe("the desk", () => {
     expect(desk.place).toEqual({ at: "issues" });
   });
 
+  it("lets no panel cover what somebody goes to, where there is no room for both", () => {
+    const view = ready(group("a", "A", []), group("b", "B", []));
+    const moves: ((desk: Desk) => void)[] = [
+      (desk) => desk.openGroup("b"),
+      (desk) => desk.openGroup("a"),
+      (desk) => desk.openNeighbour(1),
+      (desk) => desk.go({ at: "settings" }),
+      (desk) => desk.back(),
+      (desk) => desk.handleView({ ...view, destination: { id: 1, place: "group", group: "a", invitation: null } }),
+      (desk) => desk.handleView({ ...view, destination: { id: 1, place: "issues", group: null, invitation: null } }),
+      (desk) => desk.handleView({ ...view, destination: { id: 1, place: "join", group: null, invitation: "x" } }),
+      (desk) => desk.handleView(ready(group("b", "B", []))),
+    ];
+    for (const move of moves) {
+      for (const isTight of [true, false]) {
+        const desk = openDesk(view, isTight);
+        desk.toggle("members");
+        move(desk);
+        expect(desk.panel).toBe(isTight ? null : "members");
+      }
+    }
+    const desk = openDesk(view, true);
+    desk.handleView({ ...view, destination: { id: 1, place: "relay", group: null, invitation: null } });
+    expect(desk.panel).toBe("relay");
+  });
+
+  it("takes note of each arrival, also in the group that is open", () => {
+    const view = ready(group("a", "A", []));
+    const desk = openDesk(view);
+    for (const id of [4, 4, 5]) desk.handleView({ ...view, destination: { id, place: "group", group: "a", invitation: null } });
+    expect([desk.landings, desk.arrivedAt]).toEqual([2, 5]);
+  });
+
   it("goes through the groups by key, and back to the one that was open", () => {
     const desk = openDesk(ready(group("a", "A", []), group("b", "B", []), group("c", "C", [])));
     desk.openNeighbour(1);
@@ -128,7 +171,7 @@ describe("the desk", () => {
   });
 
   it("knows when not even the first view can be had", async () => {
-    const desk = new Desk(makeApi({ call: () => Promise.reject(new Error("no app")), listen: () => Promise.resolve() }));
+    const desk = new Desk(makeApi({ call: () => Promise.reject(new Error("no app")), listen: () => Promise.resolve() }), () => false);
     await desk.open();
     expect(desk.isBroken).toBe(true);
   });

@@ -100,8 +100,16 @@ describe("the settings", () => {
     await page.locator("dialog").waitFor({ state: "detached" });
     await at(page, "lock-now").click();
     await at(page, "passphrase").fill("correct horse");
+    expect(await sample(page, (app) => app.view.groups.length)).toBe(0);
     await page.keyboard.press("Enter");
     await at(page, "groups").waitFor();
+    await at(page, "settings").click();
+    await at(page, "remove-passphrase").click();
+    await at(page, "passphrase").fill("correct horse");
+    await at(page, "passphrase-submit").click();
+    await at(page, "choose-passphrase").waitFor();
+    await page.locator("dialog").waitFor({ state: "detached" });
+    expect(await at(page, "settings-page").isVisible()).toBe(true);
   });
 
   it("lock with the keychain too, and say that it is Sealpost that is locked", async () => {

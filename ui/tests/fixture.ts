@@ -6,6 +6,9 @@ import { afterAll, beforeAll, expect } from "vitest";
 import type { SampleApp } from "../src/samples/channel";
 import { launch, type Look, serve, Window } from "./browser";
 
+/** As the app opens it for the first time; src-tauri/src/window_frame.rs. */
+export const DEFAULT_SIZE = { width: 960, height: 680 };
+
 export type Open = (address?: string, look?: Look) => Promise<Page>;
 
 /** Opens windows for the tests of this file; what a window complained about fails them. */

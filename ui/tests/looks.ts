@@ -4,7 +4,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { axeFaults, type AxeScope, bringAxe } from "./axe";
-import { settled, useWindows } from "./fixture";
+import { DEFAULT_SIZE, settled, useWindows } from "./fixture";
 import type { Scene } from "./scenes";
 
 interface Look {
@@ -21,7 +21,7 @@ const looks: Look[] = [
   { name: "light", axe: "all", width: 1180, height: 760, colorScheme: "light", forcedColors: "none" },
   { name: "dark", axe: "colours", width: 1180, height: 760, colorScheme: "dark", forcedColors: "none" },
   { name: "forced-colours", axe: "colours", width: 1180, height: 760, colorScheme: "light", forcedColors: "active" },
-  { name: "middle", axe: null, width: 860, height: 640, colorScheme: "dark", forcedColors: "none" },
+  { name: "default", axe: "structure", ...DEFAULT_SIZE, colorScheme: "dark", forcedColors: "none" },
   { name: "zoom-200", axe: null, width: 590, height: 380, colorScheme: "light", forcedColors: "none" },
   { name: "narrow", axe: "structure", width: 360, height: 720, colorScheme: "light", forcedColors: "none" },
 ];
@@ -74,9 +74,9 @@ export function holdInEveryLook(scenes: Record<string, Scene>): void {
       await bringAxe(page);
       const hasPanel = (await page.locator(".panel").count()) > 0;
       for (const look of looks) {
-        // In the middle, only a panel is arranged in another way; another language has the
-        // same colours.
-        if (look.name === "middle" && !hasPanel) continue;
+        // At the default size, only a panel is arranged in another way; another language has
+        // the same colours.
+        if (look.name === "default" && !hasPanel) continue;
         if (scene.address.includes("lang=") && look.name !== "light" && look.name !== "narrow") continue;
         const { colorScheme, forcedColors, width, height } = look;
         await page.emulateMedia({ colorScheme, forcedColors, reducedMotion: "reduce" });

@@ -1,6 +1,7 @@
 // The sample app's commands of the app as a whole: relay, settings, keys, data.
 
 import type { AppView } from "../bindings/AppView";
+import type { GroupView } from "../bindings/GroupView";
 import type { SettingsView } from "../bindings/SettingsView";
 import { type Args, refusal, type SampleState } from "./app";
 import codeSvg from "./code.svg?raw";
@@ -13,6 +14,8 @@ let runs = 0;
 
 export function appCommands(app: SampleState) {
   const setSettings = (change: Partial<SettingsView>): void => app.set({ settings: { ...app.view.settings, ...change } });
+  /** What a locked app shows nothing of. */
+  let groups: GroupView[] = [];
   return {
     view: () => app.view,
     ready: () => undefined,
@@ -33,7 +36,7 @@ export function appCommands(app: SampleState) {
     },
     unlock: ({ passphrase }: Args) => {
       checkPassphrase(passphrase);
-      app.set(sceneView("usual", app.view.language));
+      app.set(groups.length === 0 ? sceneView("usual", app.view.language) : { screen: "ready", groups });
     },
     change_passphrase: ({ current, passphrase }: Args) => {
       if (app.view.settings.keyStore === "passphrase") checkPassphrase(current);
@@ -44,7 +47,11 @@ export function appCommands(app: SampleState) {
       checkPassphrase(passphrase);
       setSettings({ keyStore: "keychain" });
     },
-    lock: () => app.set(app.view.settings.keyStore === "passphrase" ? { screen: "passphrase" } : { screen: "keychain", keychain: { kind: "locked", mayChoosePassphrase: false } }),
+    lock: () => {
+      groups = app.view.groups;
+      const screen = app.view.settings.keyStore === "passphrase" ? { screen: "passphrase" as const } : { screen: "keychain" as const, keychain: { kind: "locked" as const, mayChoosePassphrase: false } };
+      app.set({ ...screen, groups: [] });
+    },
     support_bundle: () => ({ text: supportText(app.view) }),
     save_support_bundle: () => ({ saved: true }),
   };
