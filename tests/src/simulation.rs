@@ -23,6 +23,7 @@ mod node;
 mod plan;
 mod quiet;
 mod relay;
+mod rewriting;
 #[cfg(test)]
 mod scripted;
 mod scripts;

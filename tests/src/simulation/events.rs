@@ -38,7 +38,10 @@ impl World {
 
     fn happen(&mut self) -> Verdict {
         let index = self.below(self.nodes.len());
-        match self.below(40) {
+        match self.below(44) {
+            40 => self.send_two(index),
+            41 | 42 => self.retry(index),
+            43 => self.delete(index),
             0..=2 => self.send(index),
             3..=11 => self.answer(index),
             12..=20 => self.deliver(index),
@@ -128,7 +131,13 @@ impl World {
         let sent = self
             .known(envelope)
             .and_then(|known| self.model.sent.get(&known.id?));
-        if sent.is_some_and(|sent| sent.is_malformed) {
+        let device = self.device_at(recipient);
+        if sent.is_some_and(|sent| sent.malformed_at.contains(&device)) {
+            // The relay has become stricter after it took a copy.
+            if self.hits(200) && self.relay.push(recipient, envelope, self.now_ms).is_ok() {
+                self.note_stored(envelope)?;
+                return Ok(PushOutcome::Unanswered);
+            }
             return Ok(PushOutcome::Refused(Refusal::Malformed));
         }
         if self.hits(self.faults.refuse) {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use sealpost_engine::core::issue::{DeliveryIssue, Unreadable};
 use sealpost_engine::core::step::{Change, Effect, Step};
+use sealpost_protocol::key::MemberId;
 use sealpost_protocol::limit::{OUTBOX_LIFE_MS, RELAY_LIFE_MS_MAX};
 
 use super::model::Verdict;
@@ -25,6 +26,14 @@ impl World {
             match change {
                 Change::MessageStored(row) if !row.own => {
                     self.model.judge_shown(row.id, device, &row.body)?;
+                }
+                Change::DeliveryChanged {
+                    message,
+                    member,
+                    state,
+                } => {
+                    let reader = self.device_called(member);
+                    self.model.note_told(*message, reader, *state);
                 }
                 // Its age was judged when it came; the handler may have taken weeks.
                 Change::MessageHandled { id, .. } => {
@@ -74,6 +83,13 @@ impl World {
             return Err(format!("issues and acknowledgements differ: {reported:?}"));
         }
         Ok(())
+    }
+
+    /// The number of a device; one that doesn't exist where nobody is called so.
+    fn device_called(&self, member: &MemberId) -> usize {
+        let mut nodes = self.nodes.iter();
+        let found = nodes.find(|node| node.signing.member_id() == *member);
+        found.map_or(usize::MAX, |node| node.device_of)
     }
 
     /// A message must not leave its outbox after its life there.

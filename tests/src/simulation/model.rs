@@ -25,8 +25,12 @@ pub(super) struct Sent {
     pub(super) body: Vec<u8>,
     /// Above the relay's limit.
     pub(super) is_large: bool,
-    /// Refused by the relay as malformed.
-    pub(super) is_malformed: bool,
+    /// Refused by the relay as malformed where it goes to these devices.
+    pub(super) malformed_at: BTreeSet<usize>,
+    /// Whether its body holds an id, under which it is known when it is sent once more.
+    pub(super) has_app_id: bool,
+    /// What it sends once more, and to whom.
+    pub(super) again: Option<(MessageId, BTreeSet<usize>)>,
     /// The handler of these devices never takes it.
     pub(super) poison: BTreeSet<usize>,
     /// Other bodies that a copy of the author sent under the same id.
@@ -48,6 +52,10 @@ pub(super) struct Fate {
     pub(super) is_excused: bool,
     /// It needn't keep its place.
     pub(super) may_be_late: bool,
+    /// What the author's last word on it was.
+    told: Option<DeliveryState>,
+    /// The author deleted it before any copy had left.
+    is_taken_back: bool,
 }
 
 /// A blob as the model knows it.
@@ -85,6 +93,8 @@ pub(super) struct Model {
     copied: Option<usize>,
     /// Devices whose stores went back: they don't know all their runs any more.
     rewound: BTreeSet<usize>,
+    /// The ids under which a message was sent once more.
+    again: BTreeMap<MessageId, Vec<MessageId>>,
 }
 
 impl Model {
@@ -101,11 +111,17 @@ impl Model {
             if first.author == sent.author || self.copied.is_none() {
                 return Err("a Message ID is used twice".to_owned());
             }
+            if first.again.is_some() || sent.again.is_some() {
+                return Err("a retry has the id of another message".to_owned());
+            }
             first.others.push(sent.body);
             for recipient in recipients {
                 self.fate(id, *recipient)?.is_excused = true;
             }
             return Ok(());
+        }
+        if let Some((root, _)) = &sent.again {
+            self.again.entry(*root).or_default().push(id);
         }
         self.sent.insert(id, sent);
         for recipient in recipients {
@@ -118,6 +134,50 @@ impl Model {
         self.fates
             .get_mut(&(id, recipient))
             .ok_or_else(|| "a message that nobody sent".to_owned())
+    }
+
+    /// Every id under which the message was sent, the first one first.
+    pub(super) fn ids(&self, id: MessageId) -> Vec<MessageId> {
+        let again = self.sent.get(&id).and_then(|sent| sent.again.as_ref());
+        let root = again.map_or(id, |(root, _)| *root);
+        let mut ids = vec![root];
+        ids.extend(self.again.get(&root).into_iter().flatten());
+        ids
+    }
+
+    /// Whether a device shows the message, under whichever of its ids.
+    fn is_shown(&self, id: MessageId, reader: usize) -> bool {
+        let is_shown = |id| {
+            let fate = self.fates.get(&(id, reader));
+            fate.is_some_and(|fate: &Fate| fate.is_shown)
+        };
+        self.ids(id).into_iter().any(is_shown)
+    }
+
+    /// The author's device says what became of a copy.
+    pub(super) fn note_told(&mut self, id: MessageId, recipient: usize, state: DeliveryState) {
+        if let Some(fate) = self.fates.get_mut(&(id, recipient)) {
+            fate.told = Some(state);
+        }
+    }
+
+    /// Its author deleted a message, of which no copy had left.
+    pub(super) fn note_taken_back(&mut self, id: MessageId) {
+        for id in self.ids(id) {
+            for (_, fate) in self.fates.iter_mut().filter(|((of, _), _)| *of == id) {
+                fate.is_taken_back = true;
+                // A copy whose answer got lost may still come.
+                fate.may_be_late = true;
+            }
+        }
+    }
+
+    /// A copy of a message goes out.
+    pub(super) fn judge_pushed(&mut self, id: MessageId, recipient: usize) -> Verdict {
+        if self.fate(id, recipient)?.is_taken_back {
+            return Err("a message is pushed that was taken back".to_owned());
+        }
+        Ok(())
     }
 
     /// The relay stored a copy.
@@ -153,8 +213,9 @@ impl Model {
 
     /// The handler is about to run.
     pub(super) fn judge_run(&mut self, id: MessageId, reader: usize) -> Verdict {
+        let is_shown = self.is_shown(id, reader);
         let fate = self.fate(id, reader)?;
-        if fate.is_shown || fate.has_given_up {
+        if fate.is_shown || fate.has_given_up || is_shown {
             return Err("the handler runs again for a message that was handled".to_owned());
         }
         Ok(())
@@ -163,8 +224,9 @@ impl Model {
     /// A received message entered the history of a device.
     pub(super) fn judge_shown(&mut self, id: MessageId, reader: usize, body: &[u8]) -> Verdict {
         let is_copied = self.is_copied(reader);
+        let is_shown = self.is_shown(id, reader);
         let fate = self.fate(id, reader)?;
-        if (fate.is_shown || fate.has_given_up) && !is_copied {
+        if (fate.is_shown || fate.has_given_up || is_shown) && !is_copied {
             return Err("a message is shown twice".to_owned());
         }
         fate.is_shown = true;
@@ -218,7 +280,7 @@ impl Model {
                 let sent = self.sent.get(message).ok_or("nobody sent it")?;
                 let is_right = match failure {
                     SendFailure::TooLarge => sent.is_large,
-                    SendFailure::Malformed => sent.is_malformed,
+                    SendFailure::Malformed => !sent.malformed_at.is_empty(),
                     SendFailure::Expired => {
                         clock_ms >= sent.sent_at_ms.saturating_add(OUTBOX_LIFE_MS)
                     }
@@ -275,13 +337,14 @@ impl Model {
             None
         };
         if let Some(id) = known.id {
+            let is_shown = self.is_shown(id, known.recipient);
             let fate = self.fate(id, known.recipient)?;
             match issue {
                 Some(_) => {
                     fate.is_reported = true;
                     fate.may_be_late = true;
                 }
-                None if !fate.is_shown && !fate.has_given_up => {
+                None if !fate.is_shown && !fate.has_given_up && !is_shown => {
                     return Err("acknowledged, and neither shown nor reported".to_owned());
                 }
                 None => {}
@@ -322,7 +385,8 @@ impl Model {
                 fate.has_given_up = false;
             }
             if sent.author == device {
-                fate.is_excused |= sent.place > place;
+                fate.is_excused |= sent.place > place || fate.is_taken_back;
+                fate.is_taken_back = false;
                 // What waited in the store of then is pushed once more, and what was on its
                 // way is waited for by nobody.
                 fate.may_be_late = true;
@@ -354,11 +418,16 @@ impl Model {
             ) {
                 return Err("a copy still waits in the outbox".to_owned());
             }
-            let has_failed = matches!(state, Some(DeliveryState::Failed(_)));
-            if (sent.is_large || sent.is_malformed) && !has_failed && !fate.is_excused {
+            if fate.is_taken_back {
+                continue;
+            }
+            let has_failed = matches!(state, Some(DeliveryState::Failed(_)))
+                || matches!(fate.told, Some(DeliveryState::Failed(_)));
+            let is_refused = sent.is_large || sent.malformed_at.contains(reader);
+            if is_refused && !has_failed && !fate.is_excused {
                 return Err("a refused message has no failure".to_owned());
             }
-            let is_done = fate.is_shown || fate.has_given_up;
+            let is_done = fate.is_shown || fate.has_given_up || self.is_shown(*id, *reader);
             let has_reason = has_failed || fate.is_outlived || fate.is_reported || fate.is_excused;
             if !is_done && !has_reason {
                 return Err(format!(

@@ -12,6 +12,18 @@ pub enum Mutation {
     RelayLifeTooShort,
     /// `send` returns before the outbox is written.
     SendReturnsBeforeCommit,
+    /// The row that makes a `send` durable isn't synced before the answer.
+    SentRowNotSynced,
+    /// A `send` that a stop left half written stays so.
+    LeftSendsNotFinished,
+    /// … or is finished once the machine is built, which then doesn't know of it.
+    LeftSendsFinishedTooLate,
+    /// A message that is sent once more gets another id in its body, too.
+    RetryUnderNewAppMessageId,
+    /// A reader knows messages by their Message IDs only.
+    AppMessageIdsForgotten,
+    /// A deleted message is taken back though a copy of it has left.
+    DeletedThoughItLeft,
     /// The device acknowledges before it commits.
     AckBeforeCommit,
     /// The device's disk is told to write, and not to sync.
@@ -68,10 +80,16 @@ pub enum Mutation {
 
 impl Mutation {
     /// Every mutation.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 35] = [
         Self::RelayAcksBeforeCommit,
         Self::RelayLifeTooShort,
         Self::SendReturnsBeforeCommit,
+        Self::SentRowNotSynced,
+        Self::LeftSendsNotFinished,
+        Self::LeftSendsFinishedTooLate,
+        Self::RetryUnderNewAppMessageId,
+        Self::AppMessageIdsForgotten,
+        Self::DeletedThoughItLeft,
         Self::AckBeforeCommit,
         Self::CommitWithoutSync,
         Self::SuccessNotRecorded,

@@ -6,13 +6,14 @@ use rand_chacha::ChaCha8Rng;
 use sealpost_engine::core::device::{Device, Settings};
 use sealpost_engine::core::message::Message;
 use sealpost_engine::core::run_marker::RunMarker;
-use sealpost_engine::core::step::{HandlerRun, Push, SessionId};
-use sealpost_protocol::key::NoisePublic;
+use sealpost_engine::core::step::{Change, HandlerRun, Push, SessionId};
+use sealpost_protocol::key::{NoisePublic, SigningPublic};
 use sealpost_protocol::message_id::MessageId;
 use sealpost_relay::store::BlobId;
 
 use super::disk::Disk;
 use super::model::{Known, Shown};
+use super::mutation::Mutation;
 
 /// A run of the message handler.
 pub(super) struct Run {
@@ -40,6 +41,7 @@ pub(super) struct Node {
     pub(super) synced: Option<Disk>,
     pub(super) device: Device,
     pub(super) noise: NoisePublic,
+    pub(super) signing: SigningPublic,
     pub(super) rng: ChaCha8Rng,
     /// How far its clock is from the true time.
     pub(super) skew_ms: i64,
@@ -81,6 +83,7 @@ impl Node {
         let mut node = Self {
             device_of,
             noise: device.keys().noise,
+            signing: device.keys().signing,
             disk,
             markers: BTreeSet::new(),
             synced: None,
@@ -117,10 +120,32 @@ impl Node {
         }
     }
 
-    /// The process is gone; the next one reads the disk.
-    pub(super) fn restart(&mut self, now_ms: u64) {
+    /// A commit follows: it is synced, with all before it, or may be lost with the power.
+    pub(super) fn write(&mut self, is_synced: bool) {
+        if is_synced {
+            self.synced = None;
+        } else {
+            self.synced.get_or_insert_with(|| self.disk.clone());
+        }
+    }
+
+    /// The process is gone; the next one reads the disk, which may be full at that moment.
+    pub(super) fn restart(&mut self, now_ms: u64, is_full: bool, mutation: Option<Mutation>) {
         if let Some(synced) = self.synced.take() {
             self.disk = synced;
+        }
+        let mut late = None;
+        match mutation {
+            Some(Mutation::LeftSendsNotFinished) => drop(self.disk.take_sends_left()),
+            Some(Mutation::LeftSendsFinishedTooLate) => {
+                let left = self.disk.take_sends_left();
+                let numbers = left.keys().map(|number| Change::SequenceSaved(*number));
+                self.disk.commit(numbers.collect());
+                late = Some(left);
+            }
+            // They wait for the next write.
+            _ if is_full => {}
+            _ => self.disk.finish_sends_left(),
         }
         self.is_up = false;
         self.in_flight.clear();
@@ -130,6 +155,9 @@ impl Node {
         self.unrecorded.clear();
         self.is_ahead = false;
         self.device = restore(&self.disk, now_ms.saturating_add_signed(self.skew_ms));
+        if let Some(late) = late {
+            self.disk.finish_late(late);
+        }
     }
 }
 

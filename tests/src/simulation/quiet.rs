@@ -1,5 +1,7 @@
 //! The end of a history: the faults cease, and what must have come of it all is judged.
 
+use std::collections::BTreeMap;
+
 use sealpost_engine::core::issue::DeliveryIssue;
 use sealpost_engine::core::message::DeliveryState;
 use sealpost_relay::store::BlobId;
@@ -64,6 +66,7 @@ impl World {
                     && node.in_flight.is_empty()
                     && node.runs.is_empty()
                     && node.disk.entries.is_empty()
+                    && !node.disk.has_sends_left()
                     && node.device.inbox_waiting() == 0
                     && self
                         .relay
@@ -75,35 +78,43 @@ impl World {
     pub(super) fn judge_end(&self) -> Verdict {
         let ids: Vec<_> = self.nodes.iter().map(|node| node.device.me().id).collect();
         self.model.judge_end(|sent, id, reader| {
-            self.nodes[sent.author]
-                .disk
-                .deliveries
-                .get(&(id, ids[reader].clone()))
+            let disk = &self.nodes[sent.author].disk;
+            let position = disk.position(&id)?;
+            disk.deliveries
+                .get(&(position, ids[reader].clone()))
                 .copied()
         })?;
+        self.judge_failed()?;
+        self.judge_given_up()?;
+        self.judge_copies()
+    }
+
+    /// Every message that failed has its issue in the store, once under each of its ids.
+    fn judge_failed(&self) -> Verdict {
         for (index, node) in self.nodes.iter().enumerate() {
-            for ((message, _), state) in &node.disk.deliveries {
+            let mut said = BTreeMap::new();
+            for issue in &node.disk.issues {
+                if let DeliveryIssue::SendFailed { message, failure } = issue {
+                    *said.entry((*message, *failure)).or_insert(0_usize) += 1;
+                }
+            }
+            let says =
+                |count: usize| format!("device {index} says {count} times that a send failed");
+            if let Some(count) = said.values().find(|count| **count > 1) {
+                return Err(says(*count));
+            }
+            for ((position, _), state) in &node.disk.deliveries {
                 let DeliveryState::Failed(failure) = state else {
                     continue;
                 };
-                let count = node
-                    .disk
-                    .issues
-                    .iter()
-                    .filter(|issue| {
-                        issue.message() == Some(message)
-                            && issue.code() == format!("sendFailed.{}", failure.code())
-                    })
-                    .count();
-                if count != 1 {
-                    return Err(format!(
-                        "device {index} says {count} times that a send failed"
-                    ));
+                let handle = node.disk.message_handle(*position);
+                let ids = handle.map(|handle| handle.ids).unwrap_or_default();
+                if !ids.iter().any(|id| said.contains_key(&(*id, *failure))) {
+                    return Err(says(0));
                 }
             }
         }
-        self.judge_given_up()?;
-        self.judge_copies()
+        Ok(())
     }
 
     /// Where a device exists twice, one of the two says so.

@@ -8,10 +8,11 @@ use sealpost_engine::core::issue::{DeliveryIssue, Unreadable};
 use sealpost_engine::core::message::Message;
 use sealpost_engine::core::status::Connection;
 use sealpost_engine::core::step::{
-    Change, Effect, HandlerRun, Push, PushId, PushOutcome, SessionId,
+    Change, Effect, HandlerRun, Push, PushId, PushOutcome, SessionId, Step,
 };
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::envelope::{MessageTag, Received};
-use sealpost_protocol::limit::HANDLER_ATTEMPTS_MAX;
+use sealpost_protocol::limit::{APP_MESSAGE_ID_BYTES, HANDLER_ATTEMPTS_MAX, REPLAY_WINDOW_MS};
 use sealpost_protocol::message_id::MessageId;
 use sealpost_relay::store::BlobId;
 
@@ -72,7 +73,8 @@ impl World {
         let nodes = disks(plan.devices)
             .into_iter()
             .enumerate()
-            .map(|(device, disk)| {
+            .map(|(device, mut disk)| {
+                disk.forgets_app_ids = mutation == Some(Mutation::AppMessageIdsForgotten);
                 // The group was paired at the true time; for a restored store see `step_clock`.
                 let least = if plan.kind == Kind::Rewound { 0 } else { -5 };
                 let skew_days = i64::from(rng.next_u32() % 11) + least;
@@ -158,6 +160,12 @@ impl World {
     /// Returns whether the step was committed.
     pub(super) fn step(&mut self, index: usize) -> Result<bool, String> {
         self.steps += 1;
+        if !self.sending.is_empty()
+            && let Some(step) = self.nodes[index].device.drain_sends()
+            && !self.settle_sends(index, step)?
+        {
+            return Ok(false);
+        }
         let clock_ms = self.drain_clock(index);
         let node = &mut self.nodes[index];
         node.is_ahead = false;
@@ -207,12 +215,51 @@ impl World {
         Ok(true)
     }
 
+    /// Commits what `send` was asked and nothing else waits with, and answers it: by one row
+    /// and then the others where it is one message. Returns whether the machine goes on.
+    fn settle_sends(&mut self, index: usize, step: Step) -> Result<bool, String> {
+        self.note(|| format!("{index} sends {step:?}"));
+        let sending = std::mem::take(&mut self.sending);
+        if self.hits(self.faults.crash) {
+            if self.is(Mutation::SendReturnsBeforeCommit) {
+                self.note_sent(sending)?;
+            }
+            self.crash(index)?;
+            return Ok(false);
+        }
+        let is_one = sending.len() == 1;
+        self.note_sent(sending)?;
+        if !is_one {
+            self.commit(index, step.changes);
+            return Ok(true);
+        }
+        let is_unsynced = self.is(Mutation::SentRowNotSynced);
+        let node = &mut self.nodes[index];
+        node.write(!is_unsynced);
+        node.disk.begin_send(&step.changes);
+        // Answered. The rest is synced with the commit after it.
+        if self.hits(self.faults.crash * 2) {
+            self.crash(index)?;
+            return Ok(false);
+        }
+        let node = &mut self.nodes[index];
+        node.write(false);
+        node.disk.finish_sends_left();
+        if self.hits(self.faults.crash) {
+            self.crash(index)?;
+            return Ok(false);
+        }
+        Ok(true)
+    }
+
     fn note_sent(&mut self, sending: Vec<(MessageId, Sent)>) -> Verdict {
         for (id, sent) in sending {
             let author = self.nodes[sent.author].device_of;
-            let recipients: Vec<usize> = (0..self.plan.devices)
-                .filter(|device| *device != author)
-                .collect();
+            let goes_to = |device: &usize| match &sent.again {
+                Some((_, recipients)) => recipients.contains(device),
+                None => *device != author,
+            };
+            let recipients: Vec<usize> = (0..self.plan.devices).filter(goes_to).collect();
             self.model.note_sent(id, sent, &recipients)?;
         }
         Ok(())
@@ -220,13 +267,13 @@ impl World {
 
     fn commit(&mut self, index: usize, mut changes: Vec<Change>) {
         let clock_ms = self.clock(index);
+        if changes.is_empty() {
+            // The store writes nothing, and so it syncs nothing either.
+            return;
+        }
         let without_sync = self.is(Mutation::CommitWithoutSync) && self.hits(700);
         let node = &mut self.nodes[index];
-        if without_sync && !changes.is_empty() {
-            node.synced.get_or_insert_with(|| node.disk.clone());
-        } else {
-            node.synced = None;
-        }
+        node.write(!without_sync);
         match self.mutation {
             Some(Mutation::SuccessNotRecorded) => {
                 changes.retain(|change| !matches!(change, Change::MessageHandled { .. }));
@@ -274,9 +321,15 @@ impl World {
         {
             self.nodes[index].disk.drop_control();
         }
+        // The program alone stops, or the computer, with what it hadn't synced.
+        if self.nodes[index].synced.is_some() && self.hits(300) {
+            self.nodes[index].synced = None;
+        }
         let now_ms = self.now_ms;
         let is_noted = !self.is(Mutation::RunNotNoted);
-        self.nodes[index].restart(now_ms);
+        let mutation = self.mutation;
+        let is_full = self.nodes[index].disk.has_sends_left() && self.hits(300);
+        self.nodes[index].restart(now_ms, is_full, mutation);
         self.nodes[index].begin_run(is_noted);
         let faults = std::mem::replace(&mut self.faults, Faults::NONE);
         let done = self.step(index);
@@ -332,7 +385,14 @@ impl World {
         }
         let is_hung = self.hits(self.faults.hang) && self.may_fail(index, &message.id);
         let runs_one_at_a_time = self.is(Mutation::HungRunGoesOn);
+        let oldest_ms = self.clock(index).saturating_sub(REPLAY_WINDOW_MS);
         let node = &mut self.nodes[index];
+        // One that is tried again may have grown old meanwhile.
+        let is_first = !node.begun.contains_key(&message.id)
+            && !node.chance_failures.contains_key(&message.id);
+        if is_first && message.sent_at_ms < oldest_ms {
+            return Err("a message is handled that is too old".to_owned());
+        }
         if node.unrecorded.contains(&message.id) {
             return Err("the handler runs again before its record is written".to_owned());
         }
@@ -402,7 +462,7 @@ impl World {
             if let Some(id) = known.id
                 && !self.is_ending
             {
-                self.model.fate(id, to)?;
+                self.model.judge_pushed(id, to)?;
             }
             push.envelope[VERSION_AT] = version;
             self.known
@@ -560,29 +620,51 @@ impl World {
     /// What a device sends, as the model knows it.
     pub(super) fn compose(&mut self, index: usize) -> Sent {
         self.sent += 1;
-        let mut body = format!("message {}", self.sent).into_bytes();
+        let mut text = format!("message {}", self.sent);
         let is_large = self.hits(20);
         if is_large {
-            body.resize(self.plan.relay.body_bytes_max + 1_000, b'.');
+            let bytes = self.plan.relay.body_bytes_max + 1_000;
+            text.extend(std::iter::repeat_n('.', bytes));
         }
-        let is_malformed = !is_large && self.hits(10);
+        let is_malformed = !is_large && self.hits(25);
+        // An id in the body would hide that a record is missing, so not all have one.
+        let has_app_id = is_large || is_malformed || self.hits(300);
         let mut poison = BTreeSet::new();
+        let mut malformed_at = BTreeSet::new();
         for reader in 0..self.plan.devices {
             if reader != self.nodes[index].device_of && self.hits(30) {
                 poison.insert(reader);
             }
+            if is_malformed && self.hits(700) {
+                malformed_at.insert(reader);
+            }
         }
+        let body = if has_app_id {
+            app_message(self.sent, text)
+        } else {
+            text.into_bytes()
+        };
         Sent {
             author: index,
             place: 0,
             sent_at_ms: self.clock(index),
             body,
             is_large,
-            is_malformed,
+            malformed_at,
+            has_app_id,
+            again: None,
             poison,
             others: Vec::new(),
         }
     }
+}
+
+/// The body of a message with an id of its own.
+pub(super) fn app_message(number: u64, text: String) -> Vec<u8> {
+    let mut id = [0; APP_MESSAGE_ID_BYTES];
+    id[..8].copy_from_slice(&number.to_be_bytes());
+    let kind = AppMessageKind::Text(text);
+    AppMessage { id, kind }.encode()
 }
 
 /// What a mutation leaves of the records that share a commit.
