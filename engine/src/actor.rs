@@ -35,12 +35,13 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 pub(crate) use self::call::ActorHandle;
-use self::call::{Answer, Input, Shared};
+use self::call::{Answer, Input, Query, Shared, StoredCall};
 use self::group::Group;
 use self::runs::Runs;
 use self::sessions::Sessions;
 pub(crate) use self::start::start;
 use self::view::View;
+pub(crate) use self::view::with_sending;
 use crate::clock::Clock;
 use crate::core::error::{EngineError, StorageFault};
 use crate::core::event::Event;
@@ -187,14 +188,14 @@ impl Actor {
                 Input::Query(query) => {
                     self.revive();
                     self.settle(std::mem::take(&mut answers));
-                    let written = self.group.store.rows_written();
-                    let fault = query(&self.group.store, &self.group.device);
-                    if self.group.store.rows_written() != written {
-                        self.tidy_at = Instant::now().checked_add(TIDY_AFTER);
-                    }
-                    if fault == Some(StorageFault::Damaged) && self.stale.is_none() {
-                        self.rebuild(StorageFault::Damaged);
-                    }
+                    self.ask(query);
+                }
+                Input::StoredCall(call) => {
+                    self.revive();
+                    // Even while the group rests: what the machine knows has to be in the store.
+                    answers.push(Box::new(drop));
+                    self.settle(std::mem::take(&mut answers));
+                    answers.extend(self.feed_stored(call));
                 }
                 Input::SetRelay(relay, answer) => {
                     self.revive();
@@ -311,6 +312,37 @@ impl Actor {
             _ => {}
         }
         None
+    }
+
+    /// Asks something of the store.
+    fn ask(&mut self, query: Query) {
+        let written = self.group.store.rows_written();
+        let fault = query(&self.group.store, &self.group.device);
+        if self.group.store.rows_written() != written {
+            self.tidy_at = Instant::now().checked_add(TIDY_AFTER);
+        }
+        if let Some(fault) = fault {
+            self.meet_fault(fault);
+        }
+    }
+
+    /// Gives the machine a call with what the store holds; nothing else waits to be written.
+    fn feed_stored(&mut self, call: StoredCall) -> Option<Answer> {
+        let now_ms = self.clock.now_ms();
+        match call(&self.group.store, &mut self.group.device, now_ms) {
+            Ok(answer) => Some(answer),
+            Err(fault) => {
+                self.meet_fault(fault);
+                None
+            }
+        }
+    }
+
+    /// A question showed what is wrong with the store.
+    fn meet_fault(&mut self, fault: StorageFault) {
+        if fault == StorageFault::Damaged && self.stale.is_none() {
+            self.rebuild(fault);
+        }
     }
 
     fn feed_report(&mut self, report: Report, now_ms: u64) {

@@ -25,14 +25,14 @@ use sealpost_protocol::manifest::ManifestHash;
 use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::token::PairingToken;
 
-use crate::actor::{self, ActorHandle};
+use crate::actor::{self, ActorHandle, with_sending};
 use crate::clock::Clock;
 use crate::core::device::Device;
 use crate::core::error::{EngineError, StorageFault};
 use crate::core::event::{Event, JoinRequestId, Member, PairingState};
 use crate::core::issue::{DeliveryIssue, HandlerError};
 use crate::core::membership::Cohesion;
-use crate::core::message::{DeliveryState, Message};
+use crate::core::message::Message;
 use crate::core::status::{ConnectFailure, Connection, Status};
 use crate::core::timing;
 use crate::history::{PAGE_ROWS_MAX, SearchHit, StoredIssue, StoredMessage, StoredNote};
@@ -471,7 +471,7 @@ impl Engine {
         self.actor
             .query(move |store, device| {
                 let found = store.messages_after(position, limit)?;
-                Ok(with_sending(found, device))
+                with_sending(found, store, device)
             })
             .await
     }
@@ -489,7 +489,7 @@ impl Engine {
         self.actor
             .query(move |store, device| {
                 let found = store.messages_before(position, limit)?;
-                Ok(with_sending(found, device))
+                with_sending(found, store, device)
             })
             .await
     }
@@ -503,7 +503,7 @@ impl Engine {
         self.actor
             .query(move |store, device| {
                 let found = store.message(&id)?;
-                Ok(with_sending(found, device))
+                with_sending(found, store, device)
             })
             .await
     }
@@ -523,7 +523,7 @@ impl Engine {
         self.actor
             .query(move |store, device| {
                 let found = store.messages_around(position, before, after)?;
-                Ok(with_sending(found, device))
+                with_sending(found, store, device)
             })
             .await
     }
@@ -575,15 +575,17 @@ impl Engine {
     ///
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn delete_message(&self, position: u64) -> Result<(), EngineError> {
-        let handle = move |store: &Store, _: &Device| store.message_handle(position);
-        match self.actor.query(handle).await? {
-            Some(message) => {
-                self.actor
-                    .change(move |device, _, _| device.handle_delete_message(message))
-                    .await
-            }
-            None => Ok(()),
-        }
+        self.actor
+            .call_with(
+                move |store| store.message_handle(position),
+                |device, message, _| {
+                    if let Some(message) = message {
+                        device.handle_delete_message(message);
+                    }
+                    Ok(())
+                },
+            )
+            .await
     }
 
     /// Sends an own message once more, to those members at which it failed; there it waits
@@ -594,16 +596,18 @@ impl Engine {
     /// [`EngineError::NotMember`], [`EngineError::MemberNotFound`] where it failed at none of
     /// the present members, [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn retry(&self, id: MessageId) -> Result<(), EngineError> {
-        let handle = move |store: &Store, _: &Device| {
-            let found = store.message(&id)?;
-            found.map_or(Ok(None), |found| store.message_handle(found.position))
-        };
-        let message = self.actor.query(handle).await?;
-        let message = message.ok_or(EngineError::MemberNotFound)?;
         self.actor
-            .call(move |device, now_ms, _| device.handle_retry(message, now_ms))
+            .call_with(
+                move |store| {
+                    let found = store.message(&id)?;
+                    found.map_or(Ok(None), |found| store.message_handle(found.position))
+                },
+                |device, message, now_ms| {
+                    let message = message.ok_or(EngineError::MemberNotFound)?;
+                    device.handle_retry(message, now_ms).map(drop)
+                },
+            )
             .await
-            .map(drop)
     }
 
     /// What was written and not sent; empty if nothing was.
@@ -695,15 +699,33 @@ impl Engine {
         }))
     }
 
-    /// Takes one delivery issue off the list.
+    /// How many delivery issues there are.
     ///
     /// # Errors
     ///
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
-    pub async fn dismiss_issue(&self, id: u64) -> Result<(), EngineError> {
+    pub async fn issue_count(&self) -> Result<u64, EngineError> {
+        self.actor.query(|store, _| store.issue_count()).await
+    }
+
+    /// Takes one delivery issue off the list. Returns whether it was there.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn dismiss_issue(&self, id: u64) -> Result<bool, EngineError> {
         self.actor
             .change_store(move |store| store.remove_issue(id))
             .await
+    }
+
+    /// Takes all delivery issues off the list.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::Storage`] or [`EngineError::Closed`].
+    pub async fn dismiss_all_issues(&self) -> Result<(), EngineError> {
+        self.actor.change_store(Store::remove_all_issues).await
     }
 
     /// Everything up to `position` has been read. Never goes back, and never beyond the last
@@ -745,22 +767,6 @@ impl Engine {
     pub async fn outbox_copies(&self) -> Result<u64, EngineError> {
         self.actor.query(|store, _| store.outbox_copies()).await
     }
-}
-
-/// Shows a copy that is in flight as such: the store only knows that it waits.
-fn with_sending<M>(mut found: M, device: &Device) -> M
-where
-    for<'a> &'a mut M: IntoIterator<Item = &'a mut StoredMessage>,
-{
-    for message in &mut found {
-        for delivery in &mut message.deliveries {
-            let is_waiting = delivery.state == DeliveryState::Waiting;
-            if is_waiting && device.is_sending(&message.id, &delivery.member) {
-                delivery.state = DeliveryState::Sending;
-            }
-        }
-    }
-    found
 }
 
 impl fmt::Debug for Engine {

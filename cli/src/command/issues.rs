@@ -7,7 +7,7 @@ use crate::failure::{Exit, Failure};
 use crate::open_group::OpenGroup;
 use crate::output::Output;
 use crate::report::{IssueReport, Report};
-use sealpost_engine::history::{PAGE_ROWS_MAX, StoredIssue};
+use sealpost_engine::history::PAGE_ROWS_MAX;
 
 pub(super) async fn run(global: &Global, issues: &Issues, output: Output) -> Result<(), Failure> {
     let device = Device::open(global)?;
@@ -22,10 +22,10 @@ async fn answer(
     command: Option<&IssuesCommand>,
     output: Output,
 ) -> Result<(), Failure> {
-    let listed = group.engine.delivery_issues(PAGE_ROWS_MAX);
-    let listed = listed.await.map_err(engine_error)?;
     match command {
         None => {
+            let listed = group.engine.delivery_issues(PAGE_ROWS_MAX);
+            let listed = listed.await.map_err(engine_error)?;
             let reports: Vec<Report> = listed
                 .iter()
                 .rev()
@@ -33,29 +33,24 @@ async fn answer(
                 .collect();
             output.say_all(&reports)
         }
-        Some(IssuesCommand::Dismiss { id: Some(id), .. }) => dismiss(group, &listed, *id).await,
-        Some(IssuesCommand::Dismiss { .. }) => dismiss_all(group, &listed).await,
+        Some(IssuesCommand::Dismiss { id: Some(id), .. }) => dismiss(group, *id).await,
+        Some(IssuesCommand::Dismiss { .. }) => {
+            let dismissed = group.engine.dismiss_all_issues();
+            dismissed.await.map_err(engine_error)
+        }
     }
 }
 
-async fn dismiss(group: &OpenGroup, listed: &[StoredIssue], id: u64) -> Result<(), Failure> {
-    if !listed.iter().any(|stored| stored.id == id) {
-        return Err(Failure::new(
-            "issue-unknown",
-            Exit::Input,
-            "There is no such delivery issue.",
-            "No issue of this group has this number; it may be dismissed already.",
-            "`sealpost issues` shows the numbers. Nothing was dismissed.",
-        ));
-    }
+async fn dismiss(group: &OpenGroup, id: u64) -> Result<(), Failure> {
     let dismissed = group.engine.dismiss_issue(id).await;
-    dismissed.map_err(engine_error)
-}
-
-async fn dismiss_all(group: &OpenGroup, listed: &[StoredIssue]) -> Result<(), Failure> {
-    for stored in listed {
-        let dismissed = group.engine.dismiss_issue(stored.id).await;
-        dismissed.map_err(engine_error)?;
+    if dismissed.map_err(engine_error)? {
+        return Ok(());
     }
-    Ok(())
+    Err(Failure::new(
+        "issue-unknown",
+        Exit::Input,
+        "There is no such delivery issue.",
+        "No issue of this group has this number; it may be dismissed already.",
+        "`sealpost issues` shows the numbers. Nothing was dismissed.",
+    ))
 }

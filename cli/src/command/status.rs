@@ -1,7 +1,6 @@
 //! `status`: where this device stands in its groups, and how their relays answer.
 
 use sealpost_engine::core::status::Connection;
-use sealpost_engine::history::PAGE_ROWS_MAX;
 use sealpost_engine::probe_relay;
 
 use crate::arguments::{Global, InGroup};
@@ -34,7 +33,7 @@ async fn report(group: &OpenGroup) -> Result<StatusReport, Failure> {
     let engine = &group.engine;
     let unread = engine.unread().await.map_err(engine_error)?;
     let outbox = engine.outbox_copies().await.map_err(engine_error)?;
-    let issues = engine.delivery_issues(PAGE_ROWS_MAX).await;
+    let issues = engine.issue_count().await.map_err(engine_error)?;
     let relay = engine.relay();
     // Asked without showing a key: a status must not take messages out of the inbox.
     let connection = match &relay {
@@ -53,7 +52,7 @@ async fn report(group: &OpenGroup) -> Result<StatusReport, Failure> {
         members: engine.members().len() + 1,
         unread,
         outbox_copies: outbox,
-        issues: issues.map_err(engine_error)?.len(),
+        issues,
         holds_texts: group.holds_texts(),
         relay_host: relay.map(|relay| relay.host().to_owned()),
         relay: connection.map_or("none", relay_state),

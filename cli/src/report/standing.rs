@@ -58,7 +58,7 @@ pub(crate) struct StatusReport {
     /// Copies that the relay doesn't have yet, one per message and recipient.
     pub(crate) outbox_copies: u64,
     /// Delivery issues that were not dismissed.
-    pub(crate) issues: usize,
+    pub(crate) issues: u64,
     /// Whether texts stay here until the words of the join are compared.
     pub(crate) holds_texts: bool,
     pub(crate) relay_host: Option<String>,

@@ -34,6 +34,11 @@ pub(super) type Answer = Box<dyn FnOnce(Result<(), EngineError>) + Send>;
 /// Runs a call on the machine.
 pub(super) type Call = Box<dyn FnOnce(&mut Device, u64, &mut OsRng) -> Answer + Send>;
 
+/// Runs a call on the machine with what the store holds at that moment, or says why that
+/// can't be read.
+pub(super) type StoredCall =
+    Box<dyn FnOnce(&Store, &mut Device, u64) -> Result<Answer, StorageFault> + Send>;
+
 /// Works on the committed state, without the machine; says what failed.
 pub(super) type Query = Box<dyn FnOnce(&Store, &Device) -> Option<StorageFault> + Send>;
 
@@ -41,6 +46,8 @@ pub(super) type Query = Box<dyn FnOnce(&Store, &Device) -> Option<StorageFault> 
 pub(super) enum Input {
     /// A call on the machine.
     Call(Call),
+    /// A call on the machine that rests on what the store holds.
+    StoredCall(StoredCall),
     /// Something for the store alone.
     Query(Query),
     /// Another relay.
@@ -208,6 +215,31 @@ impl ActorHandle {
         .await
     }
 
+    /// Runs a call on the machine that rests on a row of the store, in one input: whatever was
+    /// called before is committed when the row is read, and nothing comes in between.
+    pub(crate) async fn call_with<S, T: Send + 'static>(
+        &self,
+        ask: impl FnOnce(&Store) -> Result<S, StorageFault> + Send + 'static,
+        run: impl FnOnce(&mut Device, S, u64) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let (reply, answer) = oneshot::channel();
+        self.shared
+            .input(Input::StoredCall(Box::new(move |store, device, now_ms| {
+                let stored = match ask(store) {
+                    Ok(stored) => stored,
+                    Err(fault) => {
+                        drop(reply.send(Err(fault.into())));
+                        return Err(fault);
+                    }
+                };
+                let result = run(device, stored, now_ms);
+                Ok(Box::new(move |committed: Result<(), EngineError>| {
+                    drop(reply.send(result.and_then(|value| committed.map(|()| value))));
+                }))
+            })));
+        answer.await.unwrap_or(Err(EngineError::Closed))
+    }
+
     /// Asks something of the committed state. Writes nothing that the machine reads.
     pub(crate) async fn query<T: Send + 'static>(
         &self,
@@ -228,10 +260,10 @@ impl ActorHandle {
     }
 
     /// Changes what stands in the store alone: the machine never reads it. Durable on return.
-    pub(crate) async fn change_store(
+    pub(crate) async fn change_store<T: Send + 'static>(
         &self,
-        run: impl FnOnce(&Store) -> Result<(), StorageFault> + Send + 'static,
-    ) -> Result<(), EngineError> {
+        run: impl FnOnce(&Store) -> Result<T, StorageFault> + Send + 'static,
+    ) -> Result<T, EngineError> {
         self.query(move |store, _| run(store)).await
     }
 

@@ -1,4 +1,4 @@
-mod pairing;
+mod history;
 mod storage;
 
 use std::path::PathBuf;

@@ -4,8 +4,12 @@ use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::manifest::ManifestHash;
 
 use crate::core::device::Device;
+use crate::core::error::StorageFault;
 use crate::core::event::{Member, PairingState};
+use crate::core::message::DeliveryState;
 use crate::core::status::{Connection, Status};
+use crate::history::{Delivery, StoredMessage};
+use crate::store::Store;
 
 /// The committed state of a group, as of the last step.
 #[derive(Clone)]
@@ -36,4 +40,31 @@ impl View {
             max_payload_bytes: device.max_payload_bytes(),
         }
     }
+}
+
+/// Shows a copy that is in flight as such: the store only knows that it waits. It may have gone
+/// out under any of the message's ids.
+pub(crate) fn with_sending<M>(
+    mut found: M,
+    store: &Store,
+    device: &Device,
+) -> Result<M, StorageFault>
+where
+    for<'a> &'a mut M: IntoIterator<Item = &'a mut StoredMessage>,
+{
+    for message in &mut found {
+        let is_waiting = |delivery: &&mut Delivery| delivery.state == DeliveryState::Waiting;
+        let mut waiting = message.deliveries.iter_mut().filter(is_waiting).peekable();
+        if waiting.peek().is_none() {
+            continue;
+        }
+        let mut ids = vec![message.id];
+        ids.extend(store.resent_ids(message.position)?);
+        for delivery in waiting {
+            if ids.iter().any(|id| device.is_sending(id, &delivery.member)) {
+                delivery.state = DeliveryState::Sending;
+            }
+        }
+    }
+    Ok(found)
 }

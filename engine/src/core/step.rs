@@ -562,6 +562,14 @@ pub trait Lookup {
         author: &MemberId,
         app_id: &AppMessageId,
     ) -> Result<Option<StoredContent>, LookupError>;
+
+    /// Whether the history held a message of an author with that id inside its body, and the
+    /// person deleted it.
+    ///
+    /// # Errors
+    ///
+    /// If the store can't be read.
+    fn is_deleted(&self, author: &MemberId, app_id: &AppMessageId) -> Result<bool, LookupError>;
 }
 
 /// What makes a message of the history the same as another one.

@@ -261,8 +261,13 @@ fn store_message(
     Ok(())
 }
 
+/// Deletes a row of the history. Of a message of another member its name stays: sent once more
+/// it is not shown again.
 fn delete_message(transaction: &Transaction<'_>, position: u64) -> rusqlite::Result<()> {
     for sql in [
+        "INSERT OR IGNORE INTO deleted (author, app_id)
+         SELECT author, app_id FROM message
+         WHERE position = ?1 AND own = 0 AND app_id IS NOT NULL",
         "DELETE FROM search WHERE rowid = ?1",
         "DELETE FROM message WHERE position = ?1",
     ] {

@@ -99,14 +99,7 @@ impl Store {
             return Ok(None);
         };
         let mut ids = vec![MessageId::from_bytes(id)];
-        let mut again = self
-            .connection
-            .prepare_cached("SELECT id FROM resend WHERE position = ?1")
-            .map_err(fault)?;
-        let mut rows = again.query([integer(position)]).map_err(fault)?;
-        while let Some(row) = rows.next().map_err(fault)? {
-            ids.push(MessageId::from_bytes(row.get(0).map_err(fault)?));
-        }
+        ids.extend(self.resent_ids(position)?);
         let deliveries = self.deliveries(position)?;
         let is_failed = |delivery: &&Delivery| matches!(delivery.state, DeliveryState::Failed(_));
         let failed = deliveries.iter().filter(is_failed);
@@ -119,6 +112,20 @@ impl Store {
                 .iter()
                 .any(|delivery| matches!(delivery.state, DeliveryState::OnRelay { .. })),
         }))
+    }
+
+    /// The Message IDs under which a message was sent once more.
+    pub(crate) fn resent_ids(&self, position: u64) -> Result<Vec<MessageId>, StorageFault> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id FROM resend WHERE position = ?1")
+            .map_err(fault)?;
+        let mut rows = statement.query([integer(position)]).map_err(fault)?;
+        let mut ids = Vec::new();
+        while let Some(row) = rows.next().map_err(fault)? {
+            ids.push(MessageId::from_bytes(row.get(0).map_err(fault)?));
+        }
+        Ok(ids)
     }
 
     /// What was written and not sent; empty if nothing was.

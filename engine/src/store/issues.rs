@@ -78,10 +78,28 @@ impl Store {
             .map_err(fault)
     }
 
-    /// Takes an issue off the list.
-    pub(crate) fn remove_issue(&self, id: u64) -> Result<(), StorageFault> {
+    /// How many issues there are.
+    pub(crate) fn issue_count(&self) -> Result<u64, StorageFault> {
+        let count: i64 = self
+            .connection
+            .prepare_cached("SELECT count(*) FROM delivery_issue")
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+            .map_err(fault)?;
+        number(count)
+    }
+
+    /// Takes an issue off the list. Returns whether it was there.
+    pub(crate) fn remove_issue(&self, id: u64) -> Result<bool, StorageFault> {
         self.connection
             .execute("DELETE FROM delivery_issue WHERE id = ?1", [integer(id)])
+            .map(|removed| removed > 0)
+            .map_err(fault)
+    }
+
+    /// Takes all issues off the list.
+    pub(crate) fn remove_all_issues(&self) -> Result<(), StorageFault> {
+        self.connection
+            .execute("DELETE FROM delivery_issue", [])
             .map(drop)
             .map_err(fault)
     }
@@ -110,3 +128,6 @@ fn read(row: &Row<'_>) -> Result<StoredIssue, StorageFault> {
         issue: issue.ok_or(StorageFault::Damaged)?,
     })
 }
+
+#[cfg(test)]
+mod tests;

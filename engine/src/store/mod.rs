@@ -243,6 +243,13 @@ impl Lookup for Store {
             &[&author.as_str(), app_id],
         )
     }
+
+    fn is_deleted(&self, author: &MemberId, app_id: &AppMessageId) -> Result<bool, LookupError> {
+        self.connection
+            .prepare_cached("SELECT 1 FROM deleted WHERE author = ?1 AND app_id = ?2")
+            .and_then(|mut statement| statement.exists(params![author.as_str(), app_id]))
+            .map_err(|_| LookupError)
+    }
 }
 
 impl Store {

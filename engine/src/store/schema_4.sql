@@ -22,6 +22,14 @@ CREATE TABLE resend (
 
 CREATE INDEX resend_of ON resend (position);
 
+-- What the person has deleted of others' messages: who wrote it, and the id inside its body.
+-- Without it a message that is sent once more would be shown again. It goes with the group.
+CREATE TABLE deleted (
+    author TEXT NOT NULL,
+    app_id BLOB NOT NULL CHECK (length(app_id) = 16),
+    PRIMARY KEY (author, app_id)
+) STRICT, WITHOUT ROWID;
+
 -- What the person has written and not sent.
 CREATE TABLE draft (
     one  INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),

@@ -26,6 +26,7 @@ pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.execute_batch(
         "DELETE FROM draft;
          DELETE FROM sent;
+         DELETE FROM deleted;
          DELETE FROM pending_join;
          DELETE FROM buffered_manifest;
          DELETE FROM handled;

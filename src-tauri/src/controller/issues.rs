@@ -48,15 +48,16 @@ impl Controller {
         let engine = self.engine(&args.group)?;
         engine.dismiss_issue(args.issue).await?;
         self.count_issues(&args.group, &engine).await;
+        self.note_dismissed();
         self.changed();
         Ok(())
     }
 
     /// Counts a group's issues anew; their number is asked for with every view.
     pub(super) async fn count_issues(&self, group: &str, engine: &Engine) {
-        let count = engine.delivery_issues(PAGE_ROWS_MAX).await;
-        if let (Ok(found), Some(group)) = (count, self.state().groups.get_mut(group)) {
-            group.issue_count = u64::try_from(found.len()).unwrap_or(u64::MAX);
+        let count = engine.issue_count().await;
+        if let (Ok(count), Some(group)) = (count, self.state().groups.get_mut(group)) {
+            group.issue_count = count;
         }
     }
 }

@@ -197,6 +197,8 @@ impl Device {
             None => lookup.stored_app_message(author, &app_id)?,
         };
         Ok(match stored {
+            // Shown once, and not again because the person deleted it.
+            None if lookup.is_deleted(author, &app_id)? => Meeting::SameContent,
             None => Meeting::New,
             Some(stored) if stored.body == opened.body => Meeting::SameContent,
             Some(_) => Meeting::OtherContent,

@@ -1,6 +1,6 @@
 //! The store in memory: the meaning of every change, and the snapshot that follows from them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, MemberId, NoisePublic};
 use sealpost_protocol::message_id::MessageId;
@@ -31,6 +31,7 @@ pub(crate) struct Store {
     pub(crate) entries: BTreeMap<(u64, NoisePublic), DeviceKeys>,
     pub(crate) handled: BTreeMap<MessageId, u64>,
     pub(crate) rows: Vec<NewMessage>,
+    pub(crate) deleted: BTreeSet<(MemberId, AppMessageId)>,
     pub(crate) deliveries: BTreeMap<(MessageId, MemberId), DeliveryState>,
     pub(crate) issues: Vec<DeliveryIssue>,
     pub(crate) held: BTreeMap<[u8; 32], HeldBlob>,
@@ -56,6 +57,7 @@ impl Store {
             entries: BTreeMap::new(),
             handled: BTreeMap::new(),
             rows: Vec::new(),
+            deleted: BTreeSet::new(),
             deliveries: BTreeMap::new(),
             issues: Vec::new(),
             held: BTreeMap::new(),
@@ -183,7 +185,10 @@ impl Store {
             Change::MessageStored(row) => self.store(row),
             Change::MessageDeleted { position } => {
                 let place = usize::try_from(position).unwrap();
-                self.rows.remove(place - 1);
+                let row = self.rows.remove(place - 1);
+                if let (false, Some(app_id)) = (row.own, row.app_id) {
+                    self.deleted.insert((row.author, app_id));
+                }
             }
             Change::MessageResent { id, members, .. } => {
                 let waiting = |member| ((id, member), DeliveryState::Waiting);
@@ -230,6 +235,7 @@ impl Store {
         self.bodies.clear();
         self.entries.clear();
         self.handled.clear();
+        self.deleted.clear();
         self.held.clear();
         self.membership = None;
         for state in self.deliveries.values_mut() {
@@ -285,5 +291,12 @@ impl Lookup for Store {
         app_id: &AppMessageId,
     ) -> Result<Option<StoredContent>, LookupError> {
         self.content(|row| row.author == *author && row.app_id.as_ref() == Some(app_id))
+    }
+
+    fn is_deleted(&self, author: &MemberId, app_id: &AppMessageId) -> Result<bool, LookupError> {
+        if self.is_broken {
+            return Err(LookupError);
+        }
+        Ok(self.deleted.contains(&(author.clone(), *app_id)))
     }
 }

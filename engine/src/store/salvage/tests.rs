@@ -5,7 +5,7 @@ use sealpost_protocol::name::DeviceName;
 use super::*;
 use crate::core::event::Member;
 use crate::core::message::NewMessage;
-use crate::core::step::Change;
+use crate::core::step::{Change, Lookup as _};
 use crate::store::FLOOR;
 
 const KEY: [u8; 32] = [7; 32];
@@ -351,4 +351,22 @@ fn an_outbox_that_is_half_moved_to_this_version_is_repaired_whole() {
     repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole).unwrap();
     let store = Store::open(&path, &KEY, &FIRST).unwrap();
     assert_eq!(store.outbox_copies(), Ok(250));
+}
+
+#[test]
+fn what_was_deleted_stays_so_over_a_repair() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trueseal_a.db");
+    let mut store = Store::open(&path, &KEY, &FIRST).unwrap();
+    let row = message(1);
+    let (author, app_id) = (row.author.clone(), row.app_id.unwrap());
+    let changes = [
+        Change::MessageStored(row),
+        Change::MessageDeleted { position: 1 },
+    ];
+    store.apply(&changes, None).unwrap();
+    drop(store);
+    repair(FLOOR, &path, &KEY, &FIRST, 9, is_whole).unwrap();
+    let store = Store::open(&path, &KEY, &FIRST).unwrap();
+    assert!(store.is_deleted(&author, &app_id).unwrap());
 }

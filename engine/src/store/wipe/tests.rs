@@ -1,7 +1,8 @@
 use std::fs;
 
 use super::*;
-use crate::core::step::{Change, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage};
+use crate::core::message::NewMessage;
+use crate::core::step::{Change, Lookup as _, OutboxBody, OutboxEntry, OutboxKind, OutboxMessage};
 use crate::store::tests::{Home, keys, message, snapshot};
 
 const ROWS: u64 = 6_000;
@@ -152,4 +153,31 @@ fn an_outbox_that_is_half_gone_or_in_the_way_keeps_nothing_else_from_going() {
     store.connection.execute_batch(free).unwrap();
     while !store.tidy_step().unwrap() {}
     assert_eq!(tables(&store), before);
+}
+
+#[test]
+fn what_was_deleted_of_others_is_known_until_the_group_ends() {
+    let home = Home::new();
+    let mut store = home.open();
+    let (mine, theirs) = (message(1, true, &[3]), message(2, false, &[]));
+    let without_id = NewMessage {
+        app_id: None,
+        ..message(3, false, &[])
+    };
+    let kept = message(4, false, &[]);
+    let rows = [&mine, &theirs, &without_id, &kept];
+    let stored = rows.map(|row| Change::MessageStored(row.clone()));
+    store.apply(&stored, None).unwrap();
+    let deleted = [1, 2, 3].map(|position| Change::MessageDeleted { position });
+    store.apply(&deleted, None).unwrap();
+    drop(store);
+    let mut store = home.open();
+    let known = |store: &Store, row: &NewMessage| {
+        store.is_deleted(&row.author, &row.app_id.unwrap()).unwrap()
+    };
+    assert!(known(&store, &theirs));
+    assert!(!store.is_deleted(&mine.author, &[2; 16]).unwrap());
+    assert!(!known(&store, &mine) && !known(&store, &kept));
+    store.apply(&[Change::GroupWiped], None).unwrap();
+    assert!(!known(&store, &theirs));
 }

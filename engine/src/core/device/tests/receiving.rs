@@ -1,3 +1,4 @@
+use sealpost_protocol::app_message::{AppMessage, AppMessageKind};
 use sealpost_protocol::envelope::{MessageTag, Sealing, seal};
 use sealpost_protocol::key::DeviceSecrets;
 use sealpost_protocol::limit::{
@@ -6,6 +7,7 @@ use sealpost_protocol::limit::{
 
 use crate::core::event::Event;
 use crate::core::issue::{DeliveryIssue, HandlerError, Unreadable};
+use crate::core::message::MessageHandle;
 use crate::core::rig::{Post, Rig, SECOND_MS, acknowledged, issues};
 use crate::core::status::Connection;
 use crate::core::step::{Effect, HandlerRun, SessionId};
@@ -637,4 +639,37 @@ fn connection_changes_are_told_once() {
         told[..],
         [Effect::Tell(Event::ConnectionChanged(_))]
     ));
+}
+
+#[test]
+fn a_message_that_was_deleted_is_not_shown_again_when_it_is_sent_once_more() {
+    let mut post = Post::group(2);
+    let now = post.rigs[1].now_ms;
+    let text = AppMessage::new(AppMessageKind::Text("hi".into()), &mut post.rigs[0].rng);
+    let first = from_peer(&mut post, 1, now, &text.encode());
+    let again = from_peer(&mut post, 2, now + 1, &text.encode());
+    let fresh = AppMessage::new(AppMessageKind::Text("hi".into()), &mut post.rigs[0].rng);
+    let other = from_peer(&mut post, 3, now + 2, &fresh.encode());
+    let rig = &mut post.rigs[1];
+    rig.receive(&first);
+    let message = MessageHandle {
+        position: 1,
+        ids: vec![rig.store.rows[0].id],
+        body: text.encode(),
+        failed: Vec::new(),
+        has_left: false,
+    };
+    rig.device.handle_delete_message(message);
+    rig.drain();
+    assert!(rig.bodies().is_empty());
+    // A restart knows it, too.
+    rig.restart();
+    rig.device.handle_handler_set(true);
+    rig.connect();
+    let effects = rig.deliver(&again);
+    assert!(runs(&effects).is_empty());
+    assert_eq!(acknowledged(&effects).len(), 1);
+    assert!(issues(&effects).is_empty());
+    rig.receive(&other);
+    assert_eq!(rig.bodies(), [fresh.encode()]);
 }
