@@ -1,4 +1,5 @@
 mod history;
+mod pairing;
 mod storage;
 
 use std::path::PathBuf;
