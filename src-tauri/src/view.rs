@@ -174,6 +174,9 @@ pub struct GroupView {
     pub pairing_closed: Option<PairingClosed>,
     /// The device that last asked with a code that is used up, until the next window opens.
     pub stale_request: Option<StaleRequestView>,
+    /// The device whose admission by this one came to nothing last, until the next window
+    /// opens.
+    pub dropped_admission: Option<DroppedAdmissionView>,
     /// The words of an admission that this device asked for.
     pub join: Option<JoinView>,
     /// How many messages were not read yet.
@@ -383,6 +386,26 @@ pub struct StaleRequestView {
     pub name: String,
     /// What became of the code.
     pub spent: SpentCode,
+}
+
+/// A device that was let in and isn't in the group after all.
+#[derive(Clone, PartialEq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DroppedAdmissionView {
+    /// The name the device gives itself.
+    pub name: String,
+    /// Why.
+    pub reason: DroppedReason,
+}
+
+/// Why an admission came to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum DroppedReason {
+    /// Others were let in at the same time, and the group was full.
+    GroupFull,
+    /// It was removed meanwhile.
+    Removed,
 }
 
 /// What became of a pairing code.

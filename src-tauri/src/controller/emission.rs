@@ -8,14 +8,17 @@ use std::collections::BTreeSet;
 use std::sync::Weak;
 use std::time::Duration;
 
-use sealpost_engine::core::event::{Event, Spent};
+use sealpost_engine::core::event::{AdmissionDropped, Event, Spent};
 use sealpost_engine::core::status::StatusReason as EngineReason;
 use sealpost_engine::engine::Engine;
 use sealpost_protocol::message_id::MessageId;
 
 use super::{Controller, Shared};
 use crate::settings::Settings as _;
-use crate::view::{AppView, MessagesChanged, SpentCode, StaleRequestView, StatusReason};
+use crate::view::{
+    AppView, DroppedAdmissionView, DroppedReason, MessagesChanged, SpentCode, StaleRequestView,
+    StatusReason,
+};
 
 /// The shortest time between two views.
 const PACE: Duration = Duration::from_millis(50);
@@ -87,7 +90,7 @@ impl Controller {
         debug_assert!(handler.is_ok(), "an engine is listened to once");
     }
 
-    fn handle_event(&self, group: &str, event: Event) {
+    pub(super) fn handle_event(&self, group: &str, event: Event) {
         let mut state = self.state();
         match event {
             Event::MessageStored { position } => {
@@ -126,10 +129,17 @@ impl Controller {
                     });
                 }
             }
+            Event::AdmissionDropped { name, reason } => {
+                if let Some(group) = state.groups.get_mut(group) {
+                    group.dropped_admission = Some(DroppedAdmissionView {
+                        name: name.as_str().to_owned(),
+                        reason: reason.into(),
+                    });
+                }
+            }
             Event::StatusChanged { reason: None, .. }
             | Event::JoinRequested(_)
             | Event::ConnectionChanged(_)
-            | Event::AdmissionDropped { .. }
             | Event::PairingChanged
             | Event::GroupRenamed => {}
         }
@@ -207,6 +217,15 @@ impl From<Spent> for SpentCode {
         match spent {
             Spent::Accepted => Self::Accepted,
             Spent::Closed => Self::Closed,
+        }
+    }
+}
+
+impl From<AdmissionDropped> for DroppedReason {
+    fn from(reason: AdmissionDropped) -> Self {
+        match reason {
+            AdmissionDropped::GroupFull => Self::GroupFull,
+            AdmissionDropped::Removed => Self::Removed,
         }
     }
 }

@@ -26,8 +26,9 @@ use crate::app_error::{AppError, AppErrorCode};
 use crate::qr_code;
 use crate::settings::{NamespaceList, Settings as _};
 use crate::view::{
-    InGroup, InvitationPreview, InvitationText, JoinGroup, OpenedGroup, PairingClosed,
-    ReadInvitation, ReadInvitationImage, RelayChoice, StaleRequestView, StartGroup, StatusReason,
+    DroppedAdmissionView, InGroup, InvitationPreview, InvitationText, JoinGroup, OpenedGroup,
+    PairingClosed, ReadInvitation, ReadInvitationImage, RelayChoice, StaleRequestView, StartGroup,
+    StatusReason,
 };
 
 /// The groups whose join was taken back.
@@ -50,6 +51,8 @@ pub(super) struct Group {
     pub(super) drawn_code: Option<DrawnCode>,
     /// The device that last asked with a code that is used up.
     pub(super) stale_request: Option<StaleRequestView>,
+    /// The device whose admission by this one came to nothing last.
+    pub(super) dropped_admission: Option<DroppedAdmissionView>,
     /// What the times in received messages say of this computer's clock.
     pub(super) clock: ClockWitnesses,
     /// What was typed and not sent.
@@ -85,6 +88,7 @@ impl Group {
             status_reason,
             drawn_code: None,
             stale_request: None,
+            dropped_admission: None,
             clock: ClockWitnesses::default(),
             draft: String::new(),
             counted: Counted::default(),
@@ -156,9 +160,19 @@ impl Controller {
         }
         let (profile, keys) = self.opened()?;
         keep_device_name(&profile, &name)?;
-        let group = self.open_new_group(&profile, &keys, relay).await?;
+        let waiting = self.waiting_for(&invitation.token);
+        let group = match &waiting {
+            // The new request takes the place of the one that waits for the same device.
+            Some(group) => {
+                self.engine(group)?.set_relay(relay).await?;
+                group.clone()
+            }
+            None => self.open_new_group(&profile, &keys, relay).await?,
+        };
         if let Err(error) = self.engine(&group)?.join(invitation.token).await {
-            self.retire_group(&group).await?;
+            if waiting.is_none() {
+                self.retire_group(&group).await?;
+            }
             return Err(error.into());
         }
         self.changed();
@@ -295,6 +309,18 @@ impl Controller {
         self.engines()
             .iter()
             .any(|(_, engine)| engine.members().iter().any(|member| member.keys == keys))
+    }
+
+    /// The group whose join waits for the device that made a token.
+    fn waiting_for(&self, token: &PairingToken) -> Option<String> {
+        let keys = token.keys();
+        let waits = |engine: &Engine| {
+            let join = engine.pairing().join;
+            engine.status() == Status::PendingJoin && join.is_some_and(|join| join.admitter == keys)
+        };
+        let engines = self.engines().into_iter();
+        let mut waiting = engines.filter(|(_, engine)| waits(engine));
+        waiting.next().map(|(group, _)| group)
     }
 
     /// Puts a group aside that this device is in no more, if nothing ever happened in it.

@@ -65,7 +65,8 @@ impl Controller {
     ///
     /// # Errors
     ///
-    /// `group-unknown`, `request-unknown`, `pairing-closed`, `group-full`.
+    /// `group-unknown`, `request-unknown`, `pairing-closed`, `removed-before`, `keys-mismatch`,
+    /// `group-full`.
     pub async fn accept_request(&self, args: JoinRequestIn) -> Result<(), AppError> {
         let engine = self.engine(&args.group)?;
         engine.accept(request_id(&engine, &args.request)?).await?;
@@ -93,6 +94,7 @@ impl Controller {
         if let Some(group) = self.state().groups.get_mut(group) {
             group.pairing_closed = None;
             group.stale_request = None;
+            group.dropped_admission = None;
         }
         self.changed();
         Ok(())

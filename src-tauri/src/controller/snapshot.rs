@@ -214,6 +214,7 @@ fn group_view(id: String, group: &mut Group, relay_key: Option<NoisePublic>) -> 
         clock_off_ms: group.clock.off_ms(),
         pairing_closed: group.pairing_closed,
         stale_request: group.stale_request.clone(),
+        dropped_admission: group.dropped_admission.clone(),
         join: join.map(|join| JoinView {
             words: join.words.map(Vec::from).unwrap_or_default(),
             confirmed: join.confirmed,

@@ -13,6 +13,8 @@ export type * from "./CopyText";
 export type * from "./DeliveryState";
 export type * from "./DeliveryView";
 export type * from "./DestinationView";
+export type * from "./DroppedAdmissionView";
+export type * from "./DroppedReason";
 export type * from "./FailureReason";
 export type * from "./GroupStatus";
 export type * from "./GroupView";

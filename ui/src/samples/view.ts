@@ -60,6 +60,7 @@ export function group(id: string, name: string, others: MemberView[]): GroupView
     draft: "",
     clockOffMs: null,
     staleRequest: null,
+    droppedAdmission: null,
   };
 }
 

@@ -1,7 +1,11 @@
+use sealpost_engine::core::event::{AdmissionDropped, Event};
+use sealpost_protocol::key::SigningPublic;
+use sealpost_protocol::name::DeviceName;
+
 use super::*;
 use crate::view::{
-    ConnectionState, DeliveryState, GroupStatus, MarkRead, PairingClosed, ReadInvitation, Screen,
-    StatusReason,
+    ConnectionState, DeliveryState, DroppedReason, GroupStatus, MarkRead, PairingClosed,
+    ReadInvitation, Screen, StatusReason,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -315,4 +319,67 @@ async fn a_device_joins_the_same_group_only_once() {
     let refused = pair.phone.controller.join_group(args).await.err();
     assert_eq!(refused, Some(AppErrorCode::AlreadyInGroup.into()));
     assert_eq!(pair.phone.controller.view().await.groups.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_code_of_the_same_device_replaces_the_join_that_waits() {
+    let data = tempfile::tempdir().unwrap();
+    let laptop = App::fresh(data.path(), "laptop").await;
+    let phone = App::fresh(data.path(), "phone").await;
+    let group = laptop.start_group().await;
+    let first = phone.join(&laptop.link(&group).await).await;
+    assert_eq!(phone.join(&laptop.link(&group).await).await, first);
+    laptop
+        .controller
+        .start_pairing(in_group(&group))
+        .await
+        .unwrap();
+    let link = laptop.link(&group).await;
+    assert_eq!(phone.join(&link).await, first, "also with another code");
+    assert_eq!(phone.controller.view().await.groups.len(), 1);
+    laptop
+        .window
+        .until("one request", |view| {
+            let pairing = find(view, &group).pairing.as_ref();
+            pairing.is_some_and(|pairing| pairing.requests.len() == 1)
+        })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_admission_that_came_to_nothing_is_said_until_the_next_window_opens() {
+    let data = tempfile::tempdir().unwrap();
+    let laptop = App::fresh(data.path(), "laptop").await;
+    let group = laptop.start_group().await;
+    assert!(laptop.group(&group).await.dropped_admission.is_none());
+    for (told, shown) in [
+        (AdmissionDropped::GroupFull, DroppedReason::GroupFull),
+        (AdmissionDropped::Removed, DroppedReason::Removed),
+    ] {
+        let event = Event::AdmissionDropped {
+            name: DeviceName::clean("Phone", &SigningPublic::from_bytes([1; 32])),
+            reason: told,
+        };
+        laptop.controller.handle_event(&group, event);
+        let view = laptop
+            .window
+            .until("it is said", |view| {
+                find(view, &group).dropped_admission.is_some()
+            })
+            .await;
+        let dropped = find(&view, &group).dropped_admission.clone().unwrap();
+        assert!(dropped.name == "Phone" && dropped.reason == shown);
+        laptop
+            .controller
+            .start_pairing(in_group(&group))
+            .await
+            .unwrap();
+        assert!(laptop.group(&group).await.dropped_admission.is_none());
+        laptop
+            .window
+            .until("it is gone", |view| {
+                find(view, &group).dropped_admission.is_none()
+            })
+            .await;
+    }
 }
