@@ -121,6 +121,8 @@ pub struct Profile {
     directory: PathBuf,
     id: ProfileId,
     record: Mutex<Record>,
+    /// Held while the record is written, so that reading it never waits for the disk.
+    writing: Mutex<()>,
     // Held for its lock; see the invariants of the module.
     _lock: File,
 }
@@ -244,6 +246,7 @@ impl Profile {
             directory,
             id,
             record: Mutex::new(record),
+            writing: Mutex::new(()),
             _lock: lock,
         })
     }
@@ -357,11 +360,11 @@ impl Profile {
 
     /// Makes a change in the file first and in memory when that has worked.
     fn change(&self, change: impl FnOnce(&mut Record)) -> Result<(), ProfileError> {
-        let mut held = self.record();
-        let mut record = held.clone();
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = self.record().clone();
         change(&mut record);
         write_record(&self.directory, &record)?;
-        *held = record;
+        *self.record() = record;
         Ok(())
     }
 }

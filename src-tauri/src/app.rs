@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Parser as _;
 use sealpost_engine::clock::SystemClock;
 use sealpost_engine::keys::KeychainStore;
 use sealpost_protocol::{limit, name};
@@ -22,6 +21,7 @@ use crate::controller::{Controller, Setup};
 use crate::desktop::Desktop;
 use crate::notification::board::Answer;
 use crate::options::{IDENTIFIER, Options, PRODUCT_NAME};
+use crate::second_start::{self, Doorbell, Request, Watchdog};
 use crate::start_at_login::LoginEntry;
 use crate::tray::TrayChoice;
 use crate::view::{Place, RelayState, SetRelayRunning};
@@ -46,12 +46,20 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         .context("no threads could be started")?;
     tauri::async_runtime::set(runtime.handle().clone());
     let instance = instance_id(&data_dir, &options.profile);
+    let doorbell = Arc::new(Doorbell::default());
+    let watchdog = watch_first_start(&instance);
     let app = tauri::Builder::default()
-        .plugin(single_instance(&instance))
+        .plugin(single_instance(&instance, Arc::clone(&doorbell)))
         .plugin(tauri_plugin_clipboard_manager::init())
         .plugin(tauri_plugin_dialog::init())
         .invoke_handler(commands::handler())
-        .setup(move |app| Ok(set_up(app.handle(), &options, data_dir)?))
+        .setup(move |app| {
+            // Whoever gets here is the first start.
+            if let Some(watchdog) = &watchdog {
+                watchdog.stop();
+            }
+            Ok(set_up(app.handle(), &options, data_dir, &doorbell)?)
+        })
         .on_window_event(|window, event| handle_window_event(window.app_handle(), event))
         .build(tauri::generate_context!())
         .context("the window could not be made")?;
@@ -77,21 +85,55 @@ fn instance_id(data_dir: &Path, profile: &str) -> String {
 
 /// A second start of the same profile hands its arguments over and ends. It may bring an
 /// invitation; everything else about the running app was decided when that one started.
-fn single_instance(id: &str) -> tauri::plugin::TauriPlugin<tauri::Wry> {
+fn single_instance(id: &str, doorbell: Arc<Doorbell>) -> tauri::plugin::TauriPlugin<tauri::Wry> {
     tauri_plugin_single_instance::Builder::new()
         .dbus_id(id)
-        .callback(|app, arguments, _directory| {
-            if let Some(controller) = app.try_state::<Controller>() {
-                match Options::try_parse_from(arguments).map(|options| options.invitation) {
-                    Ok(Some(link)) => controller.open_invitation(&link),
-                    Ok(None) | Err(_) => controller.show(),
-                }
-            }
-        })
+        .callback(move |_app, arguments, _directory| doorbell.ring(Request::of(arguments)))
         .build()
 }
 
-fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Result<()> {
+/// What the plugin appends to the name of the running app.
+const INSTANCE_SUFFIX: &str = ".SingleInstance";
+
+/// Ends this start with a word when another one has the profile and doesn't answer.
+fn watch_first_start(instance: &str) -> Option<Watchdog> {
+    let pid = second_start::process_of(&format!("{instance}{INSTANCE_SUFFIX}"))?;
+    Some(Watchdog::start(second_start::ANSWER_PATIENCE, move || {
+        tell_silence(pid);
+        std::process::exit(1);
+    }))
+}
+
+#[expect(
+    clippy::print_stderr,
+    reason = "the start ends here, whatever is logged"
+)]
+fn tell_silence(pid: u32) {
+    eprintln!("{PRODUCT_NAME} is already running, but not answering (process {pid})");
+    let catalogue = CurrentCatalogue::new(Language::of_system());
+    let catalogue = catalogue.get();
+    // Whoever clicked on an icon sees no error output. The service may hang as well.
+    let (title, body) = (
+        catalogue.text("already-running"),
+        catalogue.attribute("already-running", "about"),
+    );
+    let said = std::thread::spawn(move || {
+        let mut notice = notify_rust::Notification::new();
+        let notice = notice.appname(PRODUCT_NAME).icon(IDENTIFIER);
+        let _ = notice.summary(&title).body(&body).show();
+    });
+    let begun = std::time::Instant::now();
+    while !said.is_finished() && begun.elapsed() < NOTICE_PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn set_up(
+    app: &AppHandle,
+    options: &Options,
+    data_dir: PathBuf,
+    doorbell: &Doorbell,
+) -> tauri::Result<()> {
     let catalogue = Arc::new(CurrentCatalogue::new(Language::of_system()));
     let frame_file = FrameFile::new(&data_dir, &options.profile);
     let login_entry = LoginEntry::of_this_run(options);
@@ -110,6 +152,7 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
         clock: Arc::new(SystemClock),
         catalogue,
         window: Arc::<Desktop>::clone(&desktop),
+        notice_patience: NOTICE_PATIENCE,
     });
     app.manage(Arc::clone(&desktop));
     app.manage(controller.clone());
@@ -119,6 +162,12 @@ fn set_up(app: &AppHandle, options: &Options, data_dir: PathBuf) -> tauri::Resul
     if let Some(link) = &options.invitation {
         controller.open_invitation(link);
     }
+    let answering = controller.clone();
+    doorbell.answer(move |request| match request {
+        Request::Open(link) => answering.open_invitation(&link),
+        Request::Show => answering.show(),
+        Request::Nothing => {}
+    });
     tokio::spawn(end_on_signal(controller.clone()));
     tokio::spawn(restart_if_blank(controller.clone(), Arc::clone(&desktop)));
     tokio::spawn(async move {
@@ -159,6 +208,9 @@ fn connect(controller: &Controller, desktop: &Arc<Desktop>) {
         });
     });
 }
+
+/// How long the end of the app waits for the notification that says so.
+const NOTICE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long the window may take from being shown to its first picture.
 const BLANK_PATIENCE: Duration = Duration::from_secs(5);

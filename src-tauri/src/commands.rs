@@ -117,6 +117,7 @@ commands! {
     written_out: {
         quit,
         ready,
+        used,
         view,
     }
 }
@@ -130,6 +131,11 @@ async fn quit(app: State<'_, Controller>) -> Answer<()> {
 #[tauri::command]
 async fn ready(app: State<'_, Controller>) -> Answer<()> {
     app.ready()
+}
+
+#[tauri::command]
+async fn used(app: State<'_, Controller>) -> Answer<()> {
+    app.used()
 }
 
 #[tauri::command]

@@ -52,7 +52,7 @@ use tokio::sync::Notify;
 use crate::app_error::{AppError, AppErrorCode};
 use crate::catalogue::CurrentCatalogue;
 use crate::notification::Notifications;
-use crate::settings::Settings as _;
+use crate::settings::{Preferences, Settings as _};
 use crate::view::{AppView, CopyText, KeychainTrouble};
 use crate::window::{Closing, TrayStatus, Window};
 
@@ -89,6 +89,8 @@ pub struct Setup {
     pub catalogue: Arc<CurrentCatalogue>,
     /// What the controller does to the screen.
     pub window: Arc<dyn Window>,
+    /// How long the end of the app waits for what says that it ends.
+    pub notice_patience: Duration,
 }
 
 /// The app. Clones share one state.
@@ -121,10 +123,16 @@ struct State {
     failure: Option<AppError>,
     has_tray: bool,
     changed_rows: BTreeMap<String, ChangedRows>,
+    /// What the person chose, of the profile that is open.
+    preferences: Preferences,
+    /// What the window shows while the keys move, and all groups are closed for it.
+    kept_view: Option<AppView>,
     notifications: Notifications,
     destinations: Destinations,
     /// The group whose newest messages the window shows.
     shown_group: Option<String>,
+    /// Whether the window shows the delivery issues.
+    shows_issues: bool,
     /// Whether the window has the keyboard.
     is_focused: bool,
     /// Whether the window has shown its first picture.
@@ -151,6 +159,14 @@ enum Stage {
     Failed(AppError),
     /// Everything is closed; the program is about to end.
     Closed,
+}
+
+impl State {
+    /// Whether what is in the groups may be shown: not before the keys are there, and not
+    /// once the app locks or ends.
+    fn is_unlocked(&self) -> bool {
+        self.key_store.is_some() && !matches!(self.stage, Stage::Closed)
+    }
 }
 
 impl Controller {
@@ -191,17 +207,20 @@ impl Controller {
     pub async fn handle_window_closed(&self) {
         if self.ask_for_tray().await {
             self.window().hide();
-            self.tell_closed(Closing::Hidden).await;
+            let profile = self.state().profile.clone();
+            self.tell_closed(profile, Closing::Hidden).await;
         } else {
-            self.tell_closed(Closing::Ended).await;
-            self.quit().await;
+            let profile = self.state().profile.clone();
+            // Everything is closed before anything waits for whoever shows notifications.
+            self.close().await;
+            let told = self.tell_closed(profile, Closing::Ended);
+            let _ = tokio::time::timeout(self.shared.setup.notice_patience, told).await;
+            self.window().exit();
         }
     }
 
-    async fn tell_closed(&self, what: Closing) {
-        let Some(profile) = self.state().profile.clone() else {
-            return;
-        };
+    async fn tell_closed(&self, profile: Option<Arc<Profile>>, what: Closing) {
+        let Some(profile) = profile else { return };
         let window = Arc::clone(&self.shared.setup.window);
         // A notice that can't be shown is not worth more than trying.
         let _ = blocking(move || {
@@ -257,9 +276,7 @@ impl Controller {
         // Somebody may be asked for the keychain's password just now; nothing is open then.
         let lifecycle = self.shared.lifecycle.lock();
         let _lifecycle = tokio::time::timeout(QUIT_PATIENCE, lifecycle).await;
-        self.withdraw_notifications();
-        self.state().stage = Stage::Closed;
-        self.close_groups().await;
+        self.shut_groups(Stage::Closed).await;
         self.stop_relay().await;
         self.state().profile = None;
     }

@@ -285,6 +285,15 @@ impl Window for Desktop {
         entry.ok_or_else(refused)?.set(start).map_err(|_| refused())
     }
 
+    fn mend_start_at_login(&self, start: LoginStart) -> Result<bool, AppError> {
+        let entry = self.login_entry.as_ref();
+        let refused = || AppError::from(AppErrorCode::StartAtLoginUnavailable);
+        entry
+            .ok_or_else(refused)?
+            .mend(start)
+            .map_err(|_| refused())
+    }
+
     fn open_link(&self, url: &str) -> Result<(), AppError> {
         tauri_plugin_opener::open_url(url, None::<&str>)
             .map_err(|_| AppErrorCode::LinkRefused.into())

@@ -18,6 +18,7 @@ pub mod options;
 pub mod qr_code;
 pub mod rendering;
 pub mod screen_lock;
+pub mod second_start;
 pub mod settings;
 pub mod start_at_login;
 pub mod tray;

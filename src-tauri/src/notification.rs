@@ -73,6 +73,7 @@ pub struct Notifications {
     privacy: NotificationPrivacy,
     muted_until_ms: u64,
     looked_at: Option<String>,
+    looks_at_issues: bool,
     is_focused: bool,
     entries: BTreeMap<Subject, Entry>,
     /// What was withdrawn and not yet taken away from the screen.
@@ -92,19 +93,26 @@ struct Entry {
 
 impl Notifications {
     /// Takes over what the person chose. What says more than is allowed now is withdrawn.
+    /// A new mute silences what was to be shown, too.
     pub fn choose(&mut self, privacy: NotificationPrivacy, muted_until_ms: Option<u64>) {
-        self.muted_until_ms = muted_until_ms.unwrap_or_default();
-        if self.privacy != privacy {
-            self.privacy = privacy;
+        let muted_until_ms = muted_until_ms.unwrap_or_default();
+        let is_quieter = muted_until_ms > self.muted_until_ms || self.privacy != privacy;
+        self.muted_until_ms = muted_until_ms;
+        self.privacy = privacy;
+        if is_quieter {
             self.withdraw_all();
         }
     }
 
     /// Takes over what the person looks at: the group whose newest messages the window shows,
-    /// and whether the window has the keyboard.
-    pub fn handle_look(&mut self, group: Option<String>, is_focused: bool) {
+    /// or the delivery issues, and whether the window has the keyboard.
+    pub fn handle_look(&mut self, group: Option<String>, issues: bool, is_focused: bool) {
         self.looked_at = group;
+        self.looks_at_issues = issues;
         self.is_focused = is_focused;
+        if issues && is_focused {
+            self.handle_issues_seen();
+        }
         if let (Some(group), true) = (self.looked_at.clone(), is_focused) {
             self.withdraw(&Subject::Group(group));
         }
@@ -142,7 +150,8 @@ impl Notifications {
 
     /// Handles a delivery issue that needs the person.
     pub fn handle_issue(&mut self, now_ms: u64) {
-        if self.is_muted(now_ms) {
+        let is_seen = self.is_focused && self.looks_at_issues;
+        if is_seen || self.is_muted(now_ms) {
             return;
         }
         let entry = self.entry(Subject::Issues);

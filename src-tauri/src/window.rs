@@ -43,13 +43,20 @@ pub trait Window: Send + Sync + 'static {
     /// Gives the frame of the window its colours.
     fn set_theme(&self, theme: Theme);
 
-    /// Writes or removes the entry that starts the app at login; with the same arguments it
-    /// mends an entry that leads to nothing. May take a while.
+    /// Writes or removes the entry that starts the app at login. May take a while.
     ///
     /// # Errors
     ///
     /// `start-at-login-unavailable`.
     fn set_start_at_login(&self, start: LoginStart) -> Result<(), AppError>;
+
+    /// Mends an entry that leads to nothing. Whether it is in force: not when somebody has
+    /// switched it off outside of the app. May take a while.
+    ///
+    /// # Errors
+    ///
+    /// `start-at-login-unavailable`.
+    fn mend_start_at_login(&self, start: LoginStart) -> Result<bool, AppError>;
 
     /// Opens an address in the program that the person has for it. It was checked before.
     ///

@@ -65,7 +65,8 @@ export interface Api {
   copyText(text: string): Promise<void>;
   ready(): Promise<void>;
   arrived(id: number): Promise<void>;
-  showing(group: string | null): Promise<void>;
+  showing(group: string | null, issues: boolean): Promise<void>;
+  used(): Promise<void>;
   removeMember(group: string, member: string): Promise<void>;
   compareCode(group: string, member: string): Promise<CompareCode>;
   membershipHistory(args: ReadHistory): Promise<HistoryPage>;
@@ -135,7 +136,8 @@ export function makeApi(channel: Channel): Api {
     copyText: (text) => call("copy_text", { text }),
     ready: () => call("ready"),
     arrived: (id) => call("arrived", { id }),
-    showing: (group) => call("showing", { group }),
+    showing: (group, issues) => call("showing", { group, issues }),
+    used: () => call("used"),
     removeMember: (group, member) => call("remove_member", { group, member }),
     compareCode: (group, member) => call("compare_code", { group, member }),
     membershipHistory: (args) => call("membership_history", args),

@@ -20,6 +20,9 @@ export const TIGHT = "max-width: 66rem";
 /** Where the list of groups has no room beside the place either. */
 export const NARROW = "max-width: 44rem";
 
+/** How often the app is told at most that somebody uses the window. */
+const USE_TOLD_MS = 10_000;
+
 export type PairTab = "show" | "enter";
 export type Panel = "members" | "relay";
 
@@ -72,6 +75,9 @@ export class Desk {
   readonly #messages = new Map<string, GroupMessages>();
   #lastGroup: string | null = null;
   #shown: string | null | undefined;
+  #showsIssues = false;
+  /** When the app was last told that the window is used. */
+  #usedMs = Number.NEGATIVE_INFINITY;
 
   /** `isTight`: whether a panel stands in the stead of the place now. */
   constructor(api: Api, isTight: () => boolean = () => matchMedia(`(${TIGHT})`).matches) {
@@ -191,7 +197,25 @@ export class Desk {
   show(group: string | null): void {
     if (this.#shown === group) return;
     this.#shown = group;
-    void this.api.showing(group).catch(() => undefined);
+    this.#tellShown();
+  }
+
+  /** Tells the app whether the delivery issues are on the screen: no notification of them then. */
+  showIssues(areShown: boolean): void {
+    if (this.#showsIssues === areShown) return;
+    this.#showsIssues = areShown;
+    this.#tellShown();
+  }
+
+  #tellShown(): void {
+    void this.api.showing(this.#shown ?? null, this.#showsIssues).catch(() => undefined);
+  }
+
+  /** Tells the app that somebody is here, so that it doesn't lock; now and then is enough. */
+  noteUse(nowMs: number): void {
+    if (nowMs - this.#usedMs < USE_TOLD_MS) return;
+    this.#usedMs = nowMs;
+    void this.api.used().catch(() => undefined);
   }
 
   endWelcome(group: string): void {

@@ -167,7 +167,11 @@ describe("the desk", () => {
   it("tells the app which group is on the screen, and each time once", () => {
     const desk = openDesk(ready(group("a", "A", [])));
     for (const shown of ["a", "a", null, null, "a"]) desk.show(shown);
-    expect(asked.filter(([command]) => command === "showing").map(([, args]) => args)).toEqual([{ group: "a" }, { group: null }, { group: "a" }]);
+    expect(asked.filter(([command]) => command === "showing").map(([, args]) => args)).toEqual([
+      { group: "a", issues: false },
+      { group: null, issues: false },
+      { group: "a", issues: false },
+    ]);
   });
 
   it("knows when not even the first view can be had", async () => {

@@ -14,7 +14,6 @@ use super::{Controller, Shared, State};
 use crate::app_error::AppError;
 use crate::notification::words::words;
 use crate::notification::{Change, NewMessage, Subject};
-use crate::settings::Settings as _;
 use crate::view::{Arrived, DestinationView, Place, Showing};
 
 use super::issues::needs_person;
@@ -82,15 +81,16 @@ pub(super) async fn run(app: Weak<Shared>) {
 }
 
 impl Controller {
-    /// Keeps which group's newest messages the window shows.
+    /// Keeps which group's newest messages the window shows, or whether it shows the delivery
+    /// issues.
     ///
     /// # Errors
     ///
     /// None; a command like the others.
     pub fn showing(&self, args: &Showing) -> Result<(), AppError> {
-        self.note_use();
         let mut state = self.state();
         state.shown_group.clone_from(&args.group);
+        state.shows_issues = args.issues;
         self.note_look(state);
         Ok(())
     }
@@ -105,7 +105,8 @@ impl Controller {
 
     fn note_look(&self, mut state: std::sync::MutexGuard<'_, State>) {
         let (group, is_focused) = (state.shown_group.clone(), state.is_focused);
-        state.notifications.handle_look(group, is_focused);
+        let issues = state.shows_issues;
+        state.notifications.handle_look(group, issues, is_focused);
         drop(state);
         self.shared.rang.notify_one();
     }
@@ -178,7 +179,7 @@ impl Controller {
         if let Some(group) = state.groups.get_mut(group) {
             group.issue_count = group.issue_count.saturating_add(1);
         }
-        if needs_person(issue) {
+        if needs_person(issue) && state.is_unlocked() {
             state.notifications.handle_issue(now_ms);
         }
         drop(state);
@@ -195,6 +196,10 @@ impl Controller {
         let Ok(stored) = stored.await else { return };
         let now_ms = self.now_ms();
         let mut state = self.state();
+        // The app was locked while they were read.
+        if !state.is_unlocked() {
+            return;
+        }
         for row in stored {
             if let Some(group) = state.groups.get_mut(group) {
                 let known = group.members.entry(row.author.clone()).or_default();
@@ -219,15 +224,17 @@ impl Controller {
         self.shared.rang.notify_one();
     }
 
-    fn show_notifications(&self) {
+    pub(super) fn show_notifications(&self) {
         let now_ms = self.now_ms();
         let mut state = self.state();
+        if !state.is_unlocked() {
+            state.notifications.withdraw_all();
+        }
         let changes = state.notifications.take_due(now_ms);
         if changes.is_empty() {
             return;
         }
-        let chosen = state.profile.as_ref().map(|profile| profile.preferences());
-        let privacy = chosen.unwrap_or_default().notifications;
+        let privacy = state.preferences.notifications;
         let catalogue = self.shared.setup.catalogue.get();
         for change in changes {
             match change {
@@ -244,6 +251,16 @@ impl Controller {
     /// Takes the notification of what was read away.
     pub(super) fn note_read(&self, group: &str, position: u64) {
         self.state().notifications.handle_read(group, position);
+        self.shared.rang.notify_one();
+    }
+
+    /// Takes the notification of the delivery issues away once there are none.
+    pub(super) fn note_dismissed(&self) {
+        let mut state = self.state();
+        if state.groups.values().all(|group| group.issue_count == 0) {
+            state.notifications.handle_issues_seen();
+        }
+        drop(state);
         self.shared.rang.notify_one();
     }
 

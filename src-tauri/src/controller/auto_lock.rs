@@ -4,11 +4,24 @@
 //! from others is none.
 
 use super::Controller;
-use crate::settings::{Preferences, Settings as _};
+use crate::app_error::AppError;
+use crate::settings::Preferences;
 use crate::view::AutoLock;
 
 impl Controller {
-    /// Handles that the person used the app.
+    /// Handles that the person used the window in a way that asks for nothing here, such as
+    /// by scrolling. The window says it now and then, not each time.
+    ///
+    /// # Errors
+    ///
+    /// None; a command like the others.
+    pub fn used(&self) -> Result<(), AppError> {
+        self.note_use();
+        Ok(())
+    }
+
+    /// Handles that the person used the app. What the window does by itself when something
+    /// arrives (reading rows, marking them as read, saying what it shows) is no use.
     pub(super) fn note_use(&self) {
         let now_ms = self.now_ms();
         self.state().used_at_ms = now_ms;
@@ -34,8 +47,8 @@ impl Controller {
 
     /// What the person chose, while there is something to lock.
     fn auto_lock(&self) -> Option<Preferences> {
-        let (profile, _) = self.opened().ok()?;
-        Some(profile.preferences())
+        self.opened().ok()?;
+        Some(self.state().preferences)
     }
 }
 

@@ -48,7 +48,6 @@ impl Controller {
     ///
     /// `group-unknown`, `storage`.
     pub async fn messages(&self, args: ReadMessages) -> Result<MessagePage, AppError> {
-        self.note_use();
         let limit = usize::try_from(args.limit)
             .unwrap_or(PAGE_ROWS_MAX)
             .clamp(1, PAGE_ROWS_MAX - 1);
@@ -147,7 +146,6 @@ impl Controller {
     ///
     /// `group-unknown`, `storage`.
     pub async fn mark_read(&self, args: MarkRead) -> Result<(), AppError> {
-        self.note_use();
         self.engine(&args.group)?.mark_read(args.position).await?;
         self.note_read(&args.group, args.position);
         self.recount(&args.group);

@@ -91,21 +91,21 @@ impl Controller {
             Some(KeyStoreKind::PassphraseFile) => Stage::Passphrase,
             None | Some(KeyStoreKind::Keychain) => Stage::Keychain(KeychainTrouble::Locked),
         };
-        self.withdraw_notifications();
-        self.close_groups().await;
-        self.state().key_store = None;
-        self.set_stage(stage);
+        self.shut_groups(stage).await;
         Ok(())
     }
 
     /// Closes the groups, does something with the key store, and opens them with what came of
-    /// it: the new store, or the old one when it failed.
+    /// it: the new store, or the old one when it failed. The window shows what it did before
+    /// meanwhile: without groups it would look like a first start.
     async fn reopen_after(
         &self,
         profile: Arc<Profile>,
         work: impl FnOnce() -> Result<Arc<dyn KeyStore>, AppError> + Send + 'static,
     ) -> Result<(), AppError> {
         let (_, before) = self.opened()?;
+        let view = self.snapshot().await;
+        self.state().kept_view = Some(view);
         self.close_groups().await;
         let outcome = blocking(work).await.and_then(|outcome| outcome);
         let (keys, answer) = match outcome {
@@ -113,6 +113,8 @@ impl Controller {
             Err(error) => (before, Err(error)),
         };
         self.open_groups(profile, keys).await;
+        self.state().kept_view = None;
+        self.changed();
         answer
     }
 }

@@ -10,7 +10,7 @@ use sealpost_engine::profile::{KeyStoreKind, Profile};
 use super::{Controller, State, blocking};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::catalogue::Language;
-use crate::settings::{Preferences, RelaySettings, Settings};
+use crate::settings::{Preferences, RelaySettings, Settings as _};
 use crate::view::{KeyStoreChoice, LanguageChoice, Mute, SetRelayPorts, SetSettings, SettingsView};
 use crate::window::LoginStart;
 
@@ -31,14 +31,12 @@ impl Controller {
         let _lifecycle = self.shared.lifecycle.lock().await;
         let profile = self.state().profile.clone();
         let profile = profile.ok_or(AppErrorCode::Closed)?;
-        let before = profile.preferences();
+        let before = self.state().preferences;
         let after = changed(before, &args);
         if login_start(&before) != login_start(&after) {
             self.write_login_entry(login_start(&after)).await?;
         }
-        profile.set_preferences(after)?;
-        self.apply_preferences(&profile);
-        Ok(())
+        self.keep_preferences(profile, after).await
     }
 
     /// Shows no notifications until a time, or shows them again.
@@ -51,11 +49,21 @@ impl Controller {
         let profile = self.state().profile.clone();
         let profile = profile.ok_or(AppErrorCode::Closed)?;
         let muted_until_ms = args.until_ms.map(|until| until.min(MUTED_FOR_GOOD_MS));
-        profile.set_preferences(Preferences {
+        let before = self.state().preferences;
+        let after = Preferences {
             muted_until_ms,
-            ..profile.preferences()
-        })?;
-        self.apply_preferences(&profile);
+            ..before
+        };
+        self.keep_preferences(profile, after).await
+    }
+
+    async fn keep_preferences(
+        &self,
+        profile: Arc<Profile>,
+        chosen: Preferences,
+    ) -> Result<(), AppError> {
+        blocking(move || profile.set_preferences(chosen)).await??;
+        self.apply_preferences(chosen);
         Ok(())
     }
 
@@ -98,8 +106,7 @@ impl Controller {
     }
 
     /// Lets what the person chose in this profile count, when it is opened and when it changes.
-    pub(super) fn apply_preferences(&self, profile: &Profile) {
-        let chosen = profile.preferences();
+    pub(super) fn apply_preferences(&self, chosen: Preferences) {
         let language = match chosen.language {
             LanguageChoice::System => Language::of_system(),
             LanguageChoice::English => Language::English,
@@ -108,17 +115,34 @@ impl Controller {
         self.shared.setup.catalogue.set(language);
         self.window().set_theme(chosen.theme);
         let mut state = self.state();
+        state.preferences = chosen;
         let notifications = &mut state.notifications;
         notifications.choose(chosen.notifications, chosen.muted_until_ms);
         drop(state);
         self.changed();
     }
 
-    /// Mends the entry for the login at the start: the program may have moved since.
-    pub(super) async fn mend_login_entry(&self, profile: &Profile) {
-        let start = login_start(&profile.preferences());
-        if start != LoginStart::Never && self.write_login_entry(start).await.is_err() {
-            tracing::warn!("the entry for the login could not be mended");
+    /// Mends the entry for the login at the start: the program may have moved since. One that
+    /// the person has switched off elsewhere is off.
+    pub(super) async fn mend_login_entry(&self, profile: Arc<Profile>) {
+        let chosen = self.state().preferences;
+        let start = login_start(&chosen);
+        if start == LoginStart::Never {
+            return;
+        }
+        let window = Arc::clone(&self.shared.setup.window);
+        let mended = blocking(move || window.mend_start_at_login(start)).await;
+        match mended.and_then(|mended| mended) {
+            Ok(true) => {}
+            Ok(false) => {
+                let off = Preferences {
+                    start_at_login: false,
+                    ..chosen
+                };
+                // What can't be kept is found again at the next start.
+                let _ = self.keep_preferences(profile, off).await;
+            }
+            Err(_) => tracing::warn!("the entry for the login could not be mended"),
         }
     }
 
@@ -130,7 +154,7 @@ impl Controller {
     /// The settings as the window shows them; the usual ones while no profile is open.
     pub(super) fn settings_view(&self, state: &State) -> SettingsView {
         let profile = state.profile.as_deref();
-        let chosen = profile.map(Settings::preferences).unwrap_or_default();
+        let chosen = state.preferences;
         let now_ms = self.now_ms();
         SettingsView {
             notifications: chosen.notifications,

@@ -160,7 +160,7 @@ impl Controller {
     pub(super) async fn resume_relay(&self, profile: &Arc<Profile>, keys: &Arc<dyn KeyStore>) {
         let settings = profile.relay();
         self.state().relay.settings = settings;
-        let with_app = profile.preferences().start_relay_with_app;
+        let with_app = self.state().preferences.start_relay_with_app;
         if with_app && settings.is_some_and(|settings| settings.on) {
             let _ = self.run_relay(profile, keys).await;
         }

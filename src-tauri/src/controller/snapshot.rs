@@ -40,8 +40,17 @@ impl Controller {
     pub(super) async fn snapshot(&self) -> AppView {
         self.count_messages().await;
         let mut state = self.state();
+        if let Some(view) = &state.kept_view {
+            return view.clone();
+        }
         let relay_key = state.relay.public_key();
-        let groups = state.groups.iter_mut();
+        let State { groups, stage, .. } = &mut *state;
+        // A group that is still being closed is out of sight already.
+        let is_shut = matches!(
+            stage,
+            Stage::Keychain(_) | Stage::Passphrase | Stage::Closed
+        );
+        let groups = groups.iter_mut().filter(|_| !is_shut);
         let groups = groups.map(|(name, group)| group_view(name.clone(), group, relay_key));
         let groups = groups.collect();
         self.app_view(&state, groups)

@@ -29,8 +29,8 @@ impl Controller {
         match opened.and_then(|opened| Ok(Arc::new(opened?))) {
             Ok(profile) => {
                 self.state().profile = Some(Arc::clone(&profile));
-                self.apply_preferences(&profile);
-                self.mend_login_entry(&profile).await;
+                self.apply_preferences(profile.preferences());
+                self.mend_login_entry(Arc::clone(&profile)).await;
                 self.open_key_store(profile).await;
             }
             Err(error) => self.set_stage(Stage::Failed(error)),
@@ -67,10 +67,8 @@ impl Controller {
 
     /// Without its keys no group is usable, and a part of them is worse than none.
     async fn give_up_groups(&self, trouble: KeychainTrouble) {
-        self.close_groups().await;
+        self.shut_groups(Stage::Keychain(trouble)).await;
         self.stop_relay().await;
-        self.state().key_store = None;
-        self.set_stage(Stage::Keychain(trouble));
     }
 
     /// Everything is open, unless there is nothing but a failure to show.
@@ -115,6 +113,21 @@ impl Controller {
         self.take_draft(&name, &engine).await;
         self.changed();
         Ok(engine)
+    }
+
+    /// Goes to a stage in which nothing of the groups is shown, and closes them. What is
+    /// shown of them ends first, because closing them takes a while.
+    pub(super) async fn shut_groups(&self, stage: Stage) {
+        self.show_nothing(stage);
+        self.withdraw_notifications();
+        self.close_groups().await;
+    }
+
+    fn show_nothing(&self, stage: Stage) {
+        let mut state = self.state();
+        state.stage = stage;
+        state.key_store = None;
+        state.kept_view = None;
     }
 
     /// Closes every group; all that they hold is on disk then.

@@ -27,7 +27,7 @@ use crate::notification::Subject;
 use crate::notification::words::Words;
 use crate::view::{
     GroupView, InGroup, JoinGroup, JoinRequestIn, MessageView, MessagesChanged, ReadMessages,
-    RelayChoice, RelayTestView, SendMessage, StartGroup, Theme,
+    RelayChoice, RelayTestView, Screen, SendMessage, StartGroup, Theme,
 };
 use crate::window::{FileProposal, LoginStart, TrayView};
 
@@ -37,6 +37,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A window that records what it was told.
 struct RecordedWindow {
     view: watch::Sender<Option<AppView>>,
+    /// All screens that were shown, in order, without repetitions.
+    screens: Mutex<Vec<Screen>>,
+    /// Held while the service that shows notifications doesn't answer.
+    hung_notices: Arc<Mutex<()>>,
     times_told: AtomicUsize,
     rows: watch::Sender<Option<MessagesChanged>>,
     tray: Mutex<Option<TrayView>>,
@@ -51,6 +55,8 @@ struct RecordedWindow {
     theme: Mutex<Option<Theme>>,
     login: Mutex<Vec<LoginStart>>,
     login_fails: AtomicBool,
+    /// Whether the person has switched the entry off outside of the app.
+    login_is_off: AtomicBool,
     opened: Mutex<Vec<String>>,
     /// The file that the person chooses.
     file: Mutex<Option<PathBuf>>,
@@ -61,6 +67,8 @@ impl RecordedWindow {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             view: watch::Sender::new(None),
+            screens: Mutex::default(),
+            hung_notices: Arc::default(),
             times_told: AtomicUsize::new(0),
             rows: watch::Sender::new(None),
             tray: Mutex::new(None),
@@ -74,6 +82,7 @@ impl RecordedWindow {
             theme: Mutex::default(),
             login: Mutex::default(),
             login_fails: AtomicBool::new(false),
+            login_is_off: AtomicBool::new(false),
             opened: Mutex::default(),
             file: Mutex::default(),
             exited: watch::Sender::new(false),
@@ -94,6 +103,11 @@ impl RecordedWindow {
 
 impl Window for RecordedWindow {
     fn emit_view(&self, view: &AppView) {
+        let mut screens = self.screens.lock().unwrap();
+        if screens.last() != Some(&view.screen) {
+            screens.push(view.screen);
+        }
+        drop(screens);
         self.view.send_replace(Some(view.clone()));
     }
 
@@ -119,6 +133,7 @@ impl Window for RecordedWindow {
     }
 
     fn tell_closed(&self, what: Closing) {
+        drop(self.hung_notices.lock().unwrap());
         self.told_closed.lock().unwrap().push(what);
     }
 
@@ -144,6 +159,11 @@ impl Window for RecordedWindow {
         }
         self.login.lock().unwrap().push(start);
         Ok(())
+    }
+
+    fn mend_start_at_login(&self, start: LoginStart) -> Result<bool, AppError> {
+        self.login.lock().unwrap().push(start);
+        Ok(!self.login_is_off.load(Ordering::SeqCst))
     }
 
     fn open_link(&self, url: &str) -> Result<(), AppError> {
@@ -226,6 +246,7 @@ impl App {
             clock: Arc::<MovedClock>::clone(&clock),
             catalogue: Arc::new(CurrentCatalogue::new(Language::English)),
             window: Arc::<RecordedWindow>::clone(&window),
+            notice_patience: Duration::from_millis(100),
         });
         controller.ask_for_tray().await;
         controller.start().await;

@@ -28,8 +28,9 @@ pub enum Answer {
 enum Order {
     Show(Subject, Words),
     Withdraw(Subject),
-    /// The notification with this number is not on the screen any more.
-    Forget(Subject, u32),
+    /// The notification with this number is not on the screen any more; whether the person
+    /// chose it.
+    End(Subject, u32, bool),
 }
 
 /// The notifications that are on the screen.
@@ -44,7 +45,7 @@ impl Board {
         let desk = Desk {
             orders: orders.clone(),
             on_answer: Arc::new(on_answer),
-            shown: BTreeMap::new(),
+            shown: Shown::default(),
         };
         let thread = thread::Builder::new().name("notifications".to_owned());
         // Without the thread nothing is shown, as on a desktop without notifications.
@@ -65,13 +66,50 @@ impl Board {
     }
 }
 
+/// What is on the screen, by subject, with the numbers that the server gave. The end of
+/// something that was taken away or replaced meanwhile is the end of nothing.
+struct Shown<T> {
+    by_subject: BTreeMap<Subject, (u32, T)>,
+}
+
+impl<T> Default for Shown<T> {
+    fn default() -> Self {
+        Self {
+            by_subject: BTreeMap::new(),
+        }
+    }
+}
+
+impl<T> Shown<T> {
+    fn insert(&mut self, subject: Subject, number: u32, handle: T) {
+        self.by_subject.insert(subject, (number, handle));
+    }
+
+    fn get_mut(&mut self, subject: &Subject) -> Option<&mut T> {
+        self.by_subject.get_mut(subject).map(|(_, handle)| handle)
+    }
+
+    fn remove(&mut self, subject: &Subject) -> Option<T> {
+        self.by_subject.remove(subject).map(|(_, handle)| handle)
+    }
+
+    /// Handles that a number is gone. Whether it was still the one about the subject.
+    fn end(&mut self, subject: &Subject, number: u32) -> bool {
+        let is_held = self.by_subject.get(subject).map(|(held, _)| *held) == Some(number);
+        if is_held {
+            self.by_subject.remove(subject);
+        }
+        is_held
+    }
+}
+
 type OnAnswer = Arc<dyn Fn(Answer) + Send + Sync>;
 
 /// The thread's own.
 struct Desk {
     orders: Sender<Order>,
     on_answer: OnAnswer,
-    shown: BTreeMap<Subject, NotificationHandle>,
+    shown: Shown<NotificationHandle>,
 }
 
 impl Desk {
@@ -84,9 +122,13 @@ impl Desk {
                         close(handle);
                     }
                 }
-                Order::Forget(subject, number) => {
-                    if self.shown.get(&subject).map(number_of) == Some(number) {
-                        self.shown.remove(&subject);
+                Order::End(subject, number, was_chosen) => {
+                    if self.shown.end(&subject, number) {
+                        (self.on_answer)(if was_chosen {
+                            Answer::Chosen(subject)
+                        } else {
+                            Answer::Gone(subject)
+                        });
                     }
                 }
             }
@@ -112,22 +154,18 @@ impl Desk {
         decorate(&mut notification);
         // Where nothing shows notifications, the badges in the window and the tray remain.
         if let Ok(handle) = notification.show() {
-            self.wait(subject.clone(), number_of(&handle));
-            self.shown.insert(subject, handle);
+            let number = number_of(&handle);
+            self.wait(subject.clone(), number);
+            self.shown.insert(subject, number, handle);
         }
     }
 
     fn wait(&self, subject: Subject, number: u32) {
-        let (orders, on_answer) = (self.orders.clone(), Arc::clone(&self.on_answer));
+        let orders = self.orders.clone();
         let thread = thread::Builder::new().name("notification".to_owned());
         let _ = thread.spawn(move || {
             let was_chosen = answered(number);
-            let _ = orders.send(Order::Forget(subject.clone(), number));
-            on_answer(if was_chosen {
-                Answer::Chosen(subject)
-            } else {
-                Answer::Gone(subject)
-            });
+            let _ = orders.send(Order::End(subject, number, was_chosen));
         });
     }
 }
@@ -215,6 +253,26 @@ fn body(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_end_of_what_is_still_there_is_told() {
+        let about = Subject::Group("g1".to_owned());
+        let mut shown = Shown::default();
+        assert!(!shown.end(&about, 1), "nothing is there");
+        shown.insert(about.clone(), 1, ());
+        assert!(
+            !shown.end(&Subject::Issues, 1),
+            "it is about something else"
+        );
+        // Taken away by the app, and then a newer one was shown.
+        assert_eq!(shown.remove(&about), Some(()));
+        assert!(!shown.end(&about, 1), "the app itself closed it");
+        shown.insert(about.clone(), 2, ());
+        assert!(!shown.end(&about, 1), "a late end of the one before");
+        assert!(shown.get_mut(&about).is_some(), "the newer one stays");
+        assert!(shown.end(&about, 2));
+        assert!(!shown.end(&about, 2), "it ends once");
+    }
 
     #[test]
     fn markup_in_a_text_stays_text() {

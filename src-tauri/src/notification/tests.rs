@@ -85,18 +85,18 @@ fn a_message_that_comes_twice_counts_once() {
 #[test]
 fn nothing_is_said_of_the_group_that_the_person_looks_at() {
     let mut notifications = Notifications::default();
-    notifications.handle_look(Some("g1".to_owned()), true);
+    notifications.handle_look(Some("g1".to_owned()), false, true);
     notifications.handle_message(message(1, "Anna", "text"), START);
     assert!(notifications.take_due(START).is_empty());
     // The window is open on it, but something else has the keyboard.
-    notifications.handle_look(Some("g1".to_owned()), false);
+    notifications.handle_look(Some("g1".to_owned()), false, false);
     notifications.handle_message(message(2, "Anna", "text"), START);
     assert_eq!(shown(notifications.take_due(START)).len(), 1);
     // Coming back takes it away.
-    notifications.handle_look(Some("g1".to_owned()), true);
+    notifications.handle_look(Some("g1".to_owned()), false, true);
     assert!(withdrawn(notifications.take_due(START)) == [group()]);
     // Another group on the screen is no reason to be silent about this one.
-    notifications.handle_look(Some("g2".to_owned()), true);
+    notifications.handle_look(Some("g2".to_owned()), false, true);
     notifications.handle_message(message(3, "Anna", "text"), START);
     assert_eq!(shown(notifications.take_due(START)).len(), 1);
 }
@@ -246,4 +246,47 @@ fn a_hostile_name_or_text_can_not_turn_the_words_around_it() {
         assert!(all.chars().count() < 300, "{}", all.len());
         assert_eq!(said.title, "Home");
     }
+}
+
+#[test]
+fn a_new_mute_silences_what_was_to_be_shown() {
+    let mut notifications = Notifications::default();
+    notifications.handle_message(message(1, "Ben", "text"), START);
+    notifications.handle_issue(START);
+    let shown = notifications.take_due(START);
+    assert_eq!(shown.len(), 2);
+    // Each would change after the burst.
+    notifications.handle_message(message(2, "Ben", "text"), START);
+    let elsewhere = NewMessage {
+        group: "g2".to_owned(),
+        ..message(1, "Ben", "text")
+    };
+    notifications.handle_message(elsewhere, START);
+    notifications.choose(NotificationPrivacy::default(), Some(START + 100_000));
+    let changes = notifications.take_due(START + 50_000);
+    assert!(
+        changes
+            .iter()
+            .all(|change| matches!(change, Change::Withdraw(_))),
+        "something was shown while muted"
+    );
+    assert_eq!(changes.len(), 2, "what stands there goes");
+    assert_eq!(notifications.next_due_ms(), None);
+}
+
+#[test]
+fn the_issues_are_withdrawn_once_seen_and_nobody_who_looks_at_them_is_called() {
+    let mut notifications = Notifications::default();
+    notifications.handle_issue(START);
+    assert_eq!(notifications.take_due(START).len(), 1);
+    notifications.handle_look(None, true, false);
+    assert!(notifications.take_due(START).is_empty(), "nobody is there");
+    notifications.handle_look(None, true, true);
+    let changes = notifications.take_due(START);
+    assert!(changes == [Change::Withdraw(Subject::Issues)]);
+    notifications.handle_issue(START);
+    assert!(notifications.take_due(START + BURST_MS).is_empty());
+    notifications.handle_look(None, false, true);
+    notifications.handle_issue(START);
+    assert_eq!(notifications.take_due(START).len(), 1);
 }

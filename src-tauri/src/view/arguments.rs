@@ -410,6 +410,8 @@ pub struct OpenLink {
 pub struct Showing {
     /// The group whose messages are on the screen, at their end; null for anything else.
     pub group: Option<String>,
+    /// Whether the list of delivery issues is on the screen.
+    pub issues: bool,
 }
 
 /// The arguments of `arrived`.

@@ -7,4 +7,8 @@ export type Showing = {
 /**
  * The group whose messages are on the screen, at their end; null for anything else.
  */
-group: string | null, };
+group: string | null, 
+/**
+ * Whether the list of delivery issues is on the screen.
+ */
+issues: boolean, };

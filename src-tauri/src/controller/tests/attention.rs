@@ -1,7 +1,8 @@
 //! Notifications and the places that something outside of the window leads to.
 
 use super::*;
-use crate::view::{Arrived, MarkRead, Place, Showing};
+use crate::view::{Arrived, IssueIn, MarkRead, NotificationPrivacy, Place, SetSettings, Showing};
+use sealpost_engine::core::issue::DeliveryIssue;
 
 impl RecordedWindow {
     /// Waits until something was done about a subject: shown (what it says) or withdrawn.
@@ -22,6 +23,7 @@ impl RecordedWindow {
 fn showing(group: Option<&str>) -> Showing {
     Showing {
         group: group.map(str::to_owned),
+        issues: false,
     }
 }
 
@@ -142,4 +144,86 @@ async fn the_tray_leads_to_the_code_of_a_group_that_admits() {
     app.controller.lead_to_pairing().await;
     let led = app.controller.view().await.destination.expect("a place");
     assert_eq!((led.place, led.group), (Place::Pair, Some(group)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_arrives_while_the_app_locks_is_not_shown() {
+    let pair = Pair::new().await;
+    let (phone, group) = (&pair.phone, &pair.phone_group);
+    let everything = SetSettings {
+        notifications: Some(NotificationPrivacy::WhoAndText),
+        ..SetSettings::default()
+    };
+    phone.controller.set_settings(everything).await.unwrap();
+    pair.laptop.send(&pair.laptop_group, "the secret").await;
+    phone
+        .window
+        .until_notice("the text", |notices| {
+            let said = notices.iter().filter_map(|(_, words)| words.as_ref());
+            said.clone().any(|words| words.body.contains("secret"))
+        })
+        .await;
+    // What is left of a group that is being closed: its rows are read, and then it is locked.
+    let position = phone.group(group).await.last_position;
+    let held: Vec<_> = {
+        let mut state = phone.controller.state();
+        std::mem::take(&mut state.groups).into_iter().collect()
+    };
+    phone.controller.lock().await.unwrap();
+    let before = phone.window.notice_count();
+    let said = phone.window.notices.lock().unwrap().last().cloned();
+    assert!(matches!(said, Some((_, None))), "what was shown goes");
+    phone.controller.state().groups.extend(held);
+    phone.controller.handle_stored(group, position).await;
+    let issue = DeliveryIssue::DeviceCopied;
+    phone.controller.handle_issue(group, &issue);
+    phone.controller.show_notifications();
+    assert_eq!(phone.window.notice_count(), before, "it is locked");
+    let view = phone.controller.view().await;
+    assert!(view.groups.is_empty(), "a locked app shows no group");
+    phone.controller.close_groups().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn issues_that_were_seen_or_dismissed_call_no_more() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    let group = app.start_group().await;
+    let ends = |notices: &[(Subject, Option<Words>)]| {
+        let of_issues = notices
+            .iter()
+            .filter(|(about, _)| *about == Subject::Issues);
+        of_issues
+            .clone()
+            .filter(|(_, words)| words.is_none())
+            .count()
+    };
+    let shown = |notices: &[(Subject, Option<Words>)]| {
+        let last = notices.iter().rfind(|(about, _)| *about == Subject::Issues);
+        last.is_some_and(|(_, words)| words.is_some())
+    };
+    let issue = DeliveryIssue::DeviceCopied;
+    app.controller.handle_issue(&group, &issue);
+    app.window.until_notice("the issue", shown).await;
+    app.controller.handle_focus(true);
+    let looking = Showing {
+        group: None,
+        issues: true,
+    };
+    app.controller.showing(&looking).unwrap();
+    app.window
+        .until_notice("its end", |all| ends(all) == 1)
+        .await;
+    app.controller.showing(&showing(None)).unwrap();
+    app.controller.handle_issue(&group, &issue);
+    app.window.until_notice("the next one", shown).await;
+    // The list in the store is empty: what the counter says then is none.
+    let gone = IssueIn {
+        group: group.clone(),
+        issue: 1,
+    };
+    app.controller.dismiss_issue(gone).await.unwrap();
+    app.window
+        .until_notice("its end", |all| ends(all) == 2)
+        .await;
 }

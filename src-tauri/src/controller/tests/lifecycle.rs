@@ -208,3 +208,25 @@ async fn many_changes_are_told_a_few_times() {
         "told {told} times where {allowed} are allowed"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_service_that_hangs_keeps_no_app_open() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.start_group().await;
+    let port = app.controller.view().await.relay.receive_port;
+    app.window.has_tray.store(false, Ordering::SeqCst);
+    let hung = Arc::clone(&app.window.hung_notices);
+    let held = hung.lock().unwrap();
+    let window = Arc::clone(&app.window);
+    let controller = app.controller.clone();
+    let closing = tokio::spawn(async move { controller.handle_window_closed().await });
+    let mut exited = window.exited.subscribe();
+    tokio::time::timeout(PATIENCE, exited.wait_for(|exited| *exited))
+        .await
+        .expect("it ends")
+        .expect("the app runs");
+    TcpListener::bind(("127.0.0.1", port)).expect("everything is closed");
+    drop(held);
+    closing.await.unwrap();
+}

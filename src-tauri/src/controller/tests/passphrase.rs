@@ -1,7 +1,9 @@
 //! Moving the keys between keychain and passphrase, and locking.
 
 use super::*;
-use crate::view::{ChangePassphrase, Passphrase, RelayState, Screen};
+use crate::view::{
+    AutoLock, ChangePassphrase, MarkRead, Passphrase, RelayState, Screen, SetSettings, Showing,
+};
 
 fn change(current: &str, passphrase: &str) -> ChangePassphrase {
     ChangePassphrase {
@@ -129,4 +131,93 @@ async fn a_locked_keychain_opens_the_app_again_when_it_is_tried() {
     assert_eq!(app.controller.view().await.screen, Screen::Keychain);
     app.controller.try_keychain_again().await.unwrap();
     app.group(&group).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_looks_like_a_first_start_while_keys_move_or_the_app_locks() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.start_group().await;
+    app.window
+        .until("the group", |view| view.screen == Screen::Ready)
+        .await;
+    app.window.screens.lock().unwrap().clear();
+    let asking = app.controller.clone();
+    // Whoever asks at any moment sees one of the screens that are meant.
+    let asked = tokio::spawn(async move {
+        let mut seen = Vec::new();
+        loop {
+            let view = asking.view().await;
+            if view.screen == Screen::Ready && view.groups.is_empty() {
+                seen.push(Screen::FirstStart);
+            }
+            seen.push(view.screen);
+            if view.screen == Screen::Passphrase {
+                return seen;
+            }
+            tokio::task::yield_now().await;
+        }
+    });
+    app.controller
+        .change_passphrase(change("", "the passphrase"))
+        .await
+        .unwrap();
+    let wrong = change("not the one", "the second one");
+    let wrong = app.controller.change_passphrase(wrong).await;
+    assert_eq!(code(wrong), Some(AppErrorCode::PassphraseWrong));
+    app.controller.lock().await.unwrap();
+    let mut asked = asked.await.unwrap();
+    asked.dedup();
+    assert_eq!(asked, [Screen::Ready, Screen::Passphrase]);
+    app.window
+        .until("the lock", |view| view.screen == Screen::Passphrase)
+        .await;
+    let told = app.window.screens.lock().unwrap().clone();
+    let meant: &[&[Screen]] = &[&[Screen::Ready, Screen::Passphrase], &[Screen::Passphrase]];
+    assert!(meant.contains(&told.as_slice()), "{told:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_that_arrive_keep_no_app_open() {
+    let pair = Pair::new().await;
+    let phone = &pair.phone;
+    let locking = SetSettings {
+        auto_lock: Some(AutoLock::AfterMinutes),
+        auto_lock_minutes: Some(2),
+        ..SetSettings::default()
+    };
+    phone.controller.set_settings(locking).await.unwrap();
+    phone.controller.used().unwrap();
+    let mut messages = 0;
+    let mut arrive = async |added_ms: u64| {
+        phone.clock.added_ms.fetch_add(added_ms, Ordering::SeqCst);
+        messages += 1;
+        pair.laptop.send(&pair.laptop_group, "one more").await;
+        // What the window does by itself when a message arrives.
+        let rows = phone
+            .until_messages(&pair.phone_group, "it", |rows| rows.len() == messages)
+            .await;
+        for group in [None, Some(pair.phone_group.clone())] {
+            let issues = false;
+            phone
+                .controller
+                .showing(&Showing { group, issues })
+                .unwrap();
+        }
+        let read = MarkRead {
+            group: pair.phone_group.clone(),
+            position: rows.last().unwrap().position,
+        };
+        phone.controller.mark_read(read).await.unwrap();
+        phone.controller.lock_if_unused().await;
+    };
+    let is_open = || phone.controller.opened().is_ok();
+    arrive(100_000).await;
+    assert!(is_open());
+    phone.controller.used().unwrap();
+    arrive(100_000).await;
+    assert!(is_open(), "it was used since");
+    phone.clock.added_ms.fetch_add(30_000, Ordering::SeqCst);
+    phone.controller.lock_if_unused().await;
+    assert!(!is_open(), "nobody has used it for longer than was chosen");
 }

@@ -53,6 +53,12 @@ async fn an_entry_for_the_login_that_can_not_be_written_is_not_claimed() {
     // The program may have moved: each start mends the entry.
     let app = app.restart(data.path(), "default").await;
     assert_eq!(*app.window.login.lock().unwrap(), [LoginStart::Hidden]);
+    // Switched off in the settings of the desktop, it is off here too.
+    let profile = app.controller.opened().unwrap().0;
+    app.window.login_is_off.store(true, Ordering::SeqCst);
+    app.controller.mend_login_entry(profile).await;
+    assert!(!app.controller.view().await.settings.start_at_login);
+    app.controller.set_settings(start(true)).await.unwrap();
     let off = SetSettings {
         start_at_login: Some(false),
         ..SetSettings::default()
