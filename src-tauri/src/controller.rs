@@ -31,6 +31,7 @@ mod passphrase;
 mod preferences;
 mod relay;
 mod relay_test;
+mod reopening;
 mod search;
 mod snapshot;
 mod start;
@@ -39,13 +40,14 @@ mod support;
 mod tests;
 mod upkeep;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use sealpost_engine::clock::Clock;
 use sealpost_engine::keys::KeyStore;
+use sealpost_engine::namespace::Namespace;
 use sealpost_engine::profile::Profile;
 use tokio::sync::Notify;
 
@@ -121,6 +123,8 @@ struct State {
     relay: RelaySlot,
     /// What went wrong at the start without ending it.
     failure: Option<AppError>,
+    /// The groups whose database another program holds.
+    held_elsewhere: BTreeSet<Namespace>,
     has_tray: bool,
     changed_rows: BTreeMap<String, ChangedRows>,
     /// What the person chose, of the profile that is open.
@@ -182,6 +186,7 @@ impl Controller {
         });
         tokio::spawn(attention::run(Arc::downgrade(&shared)));
         tokio::spawn(emission::run(Arc::downgrade(&shared)));
+        tokio::spawn(reopening::run(Arc::downgrade(&shared)));
         tokio::spawn(upkeep::run(Arc::downgrade(&shared)));
         Self { shared }
     }

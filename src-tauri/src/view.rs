@@ -177,6 +177,8 @@ pub struct GroupView {
     /// The device whose admission by this one came to nothing last, until the next window
     /// opens.
     pub dropped_admission: Option<DroppedAdmissionView>,
+    /// How this device stands with the others: what it can't repair shows here.
+    pub cohesion: CohesionView,
     /// The words of an admission that this device asked for.
     pub join: Option<JoinView>,
     /// How many messages were not read yet.
@@ -406,6 +408,21 @@ pub enum DroppedReason {
     GroupFull,
     /// It was removed meanwhile.
     Removed,
+}
+
+/// How this device stands with the other members of its group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub enum CohesionView {
+    /// Nothing speaks against it.
+    #[default]
+    Whole,
+    /// The others don't list this device at the moment; what it sends waits.
+    Unlisted,
+    /// Whoever let this device in had been removed; it has to join again.
+    AdmissionVoid,
+    /// Whoever let this device in is gone, and nothing was heard of the others.
+    CutOff,
 }
 
 /// What became of a pairing code.

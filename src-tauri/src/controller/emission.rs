@@ -119,6 +119,8 @@ impl Controller {
             Event::MembersChanged(_) => {
                 if let Some(group) = state.groups.get_mut(group) {
                     group.members_known = false;
+                    // How it holds together is asked for with the counting.
+                    group.changes = group.changes.wrapping_add(1);
                 }
             }
             Event::StaleRequest { name, spent } => {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use sealpost_engine::core::event::{
     JoinProgress as EngineProgress, JoinRequest, Member, PairingState, PairingWindow,
 };
+use sealpost_engine::core::membership::Cohesion;
 use sealpost_engine::core::status::{ConnectFailure, Connection, Status};
 use sealpost_engine::engine::Engine;
 use sealpost_engine::profile::Profile;
@@ -21,9 +22,9 @@ use super::pairing::{DrawnCode, request_text};
 use super::{Controller, Stage, State};
 use crate::catalogue::Language;
 use crate::view::{
-    AppView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView, JoinProgress,
-    JoinRequestView, JoinView, KeychainView, MemberView, PairingView, RelayState, Screen,
-    StatusReason, VersionsView,
+    AppView, CohesionView, ConnectReason, ConnectionState, ConnectionView, GroupStatus, GroupView,
+    JoinProgress, JoinRequestView, JoinView, KeychainView, MemberView, PairingView, RelayState,
+    Screen, StatusReason, VersionsView,
 };
 use crate::window::{TrayStatus, TrayView};
 
@@ -33,6 +34,7 @@ pub(super) struct Counted {
     unread: u64,
     read_position: u64,
     last_position: u64,
+    pub(super) cohesion: CohesionView,
 }
 
 impl Controller {
@@ -167,6 +169,17 @@ async fn count(engine: &Engine) -> Counted {
         unread: engine.unread().await.unwrap_or_default(),
         read_position: engine.read_position().await.unwrap_or_default(),
         last_position: newest.last().map_or(0, |message| message.position),
+        cohesion: cohesion_view(engine.cohesion().await.ok().flatten()),
+    }
+}
+
+/// Nothing is wrong outside a group.
+pub(super) fn cohesion_view(cohesion: Option<Cohesion>) -> CohesionView {
+    match cohesion {
+        None | Some(Cohesion::Whole) => CohesionView::Whole,
+        Some(Cohesion::Unlisted) => CohesionView::Unlisted,
+        Some(Cohesion::AdmissionVoid) => CohesionView::AdmissionVoid,
+        Some(Cohesion::CutOff) => CohesionView::CutOff,
     }
 }
 
@@ -221,6 +234,7 @@ fn group_view(id: String, group: &mut Group, relay_key: Option<NoisePublic>) -> 
         issue_count: group.issue_count,
         draft: group.draft.clone(),
         clock_off_ms: group.clock.off_ms(),
+        cohesion: counted.cohesion,
         pairing_closed: group.pairing_closed,
         stale_request: group.stale_request.clone(),
         dropped_admission: group.dropped_admission.clone(),

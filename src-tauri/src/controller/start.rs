@@ -45,19 +45,23 @@ impl Controller {
         };
         self.note_use();
         self.state().key_store = Some(Arc::clone(&keys));
+        self.state().held_elsewhere.clear();
         self.resume_relay(&profile, &keys).await;
         let spare = profile.listed(SPARE_GROUPS);
         for namespace in namespaces {
             if spare.contains(namespace.as_str()) {
                 continue;
             }
-            match self.open_group(&profile, &keys, namespace, None).await {
+            match self
+                .open_group(&profile, &keys, namespace.clone(), None)
+                .await
+            {
                 Ok(_) => {}
                 Err(error) => {
                     if let Some(trouble) = key_trouble(&error) {
                         return self.give_up_groups(trouble).await;
                     }
-                    self.state().failure = Some(error.into());
+                    self.note_unopened(namespace, error);
                 }
             }
         }
@@ -72,7 +76,7 @@ impl Controller {
     }
 
     /// Everything is open, unless there is nothing but a failure to show.
-    fn finish_start(&self) {
+    pub(super) fn finish_start(&self) {
         let mut state = self.state();
         state.stage = match state.failure.take() {
             Some(failure) if state.groups.is_empty() => Stage::Failed(failure),

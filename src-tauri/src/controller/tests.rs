@@ -10,6 +10,7 @@ mod pairing;
 mod passphrase;
 mod relay;
 mod settings;
+mod trouble;
 
 use std::net::TcpListener;
 use std::path::Path;

@@ -8,6 +8,7 @@ use std::sync::Weak;
 use std::time::Duration;
 
 use super::{Controller, Shared};
+use crate::view::CohesionView;
 
 /// How often it is looked.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -44,6 +45,21 @@ impl Controller {
         self.refresh_numbers();
         if slept || with_addresses {
             self.refresh_addresses().await;
+            self.look_at_trouble();
+        }
+    }
+
+    /// A group that doesn't hold together is asked again: it may mend without a message.
+    fn look_at_trouble(&self) {
+        let mut has_trouble = false;
+        for group in self.state().groups.values_mut() {
+            if group.counted.cohesion != CohesionView::Whole {
+                group.changes = group.changes.wrapping_add(1);
+                has_trouble = true;
+            }
+        }
+        if has_trouble {
+            self.changed();
         }
     }
 

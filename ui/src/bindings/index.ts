@@ -5,6 +5,7 @@ export type * from "./AppView";
 export type * from "./Arrived";
 export type * from "./AutoLock";
 export type * from "./ChangePassphrase";
+export type * from "./CohesionView";
 export type * from "./CompareCode";
 export type * from "./ConnectReason";
 export type * from "./ConnectionState";

@@ -2,6 +2,7 @@
 
 import type { AppErrorCode } from "../bindings/AppErrorCode";
 import type { AppView } from "../bindings/AppView";
+import type { CohesionView } from "../bindings/CohesionView";
 import type { GroupView } from "../bindings/GroupView";
 import type { KeychainTrouble } from "../bindings/KeychainTrouble";
 import type { MemberView } from "../bindings/MemberView";
@@ -61,6 +62,7 @@ export function group(id: string, name: string, others: MemberView[]): GroupView
     clockOffMs: null,
     staleRequest: null,
     droppedAdmission: null,
+    cohesion: "whole",
   };
 }
 
@@ -165,6 +167,7 @@ export function sceneView(scene: string, language: string): AppView {
   }
   if (name === "passphrase-kept") view.settings = { ...settings, keyStore: "passphrase", autoLock: "afterMinutes", trayPresent: false, mutedUntilMs: Date.now() + 3_600_000 };
   if (name === "fresh-member") view.groups.forEach((one) => one.members.forEach((other) => (other.addedAtMs = Date.now() - 60_000)));
+  if (name === "apart") view.groups.forEach((one) => (one.cohesion = (detail ?? "cutOff") as CohesionView));
   if (name === "one-closed") view.failure = { code: "storage", args: { kind: "damaged" } };
   if (name === "disk-full") view.failure = { code: "storage", args: { kind: "full" } };
   if (name === "relay-off") view.relay = relayOff;
