@@ -100,6 +100,19 @@ describe("a panel", () => {
     await page.waitForFunction(() => document.querySelector('[data-group="devices"] .unread') === null);
   });
 
+  it("lets notifications of delivery issues come while it covers their list", async () => {
+    const page = await open("", DEFAULT_SIZE);
+    const areShown = (wanted: boolean) => page.waitForFunction((now) => (globalThis as unknown as { sampleApp: SampleApp }).sampleApp.showsIssues === now, wanted);
+    await at(page, "issues").click();
+    await areShown(true);
+    await at(page, "relay-line").click();
+    await areShown(false);
+    await at(page, "close-panel").click();
+    await areShown(true);
+    await at(page, "settings").click();
+    await areShown(false);
+  });
+
   it("lets them come too where the list of groups covers the messages", async () => {
     const page = await open("", { width: 640, height: 680 });
     await shows(page, "devices");

@@ -23,6 +23,8 @@ export class SampleState {
   readonly opened: string[] = [];
   /** The groups that the window said it shows. */
   readonly shown: (string | null)[] = [];
+  /** Whether the window said that it shows the delivery issues. */
+  showsIssues = false;
   issues: IssueView[] = [];
   /** Commands that are refused, by name, until they are taken out. */
   readonly refused = new Map<string, AppError>();

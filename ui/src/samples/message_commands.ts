@@ -26,7 +26,10 @@ export function messageCommands(app: SampleState) {
     },
     message_text: ({ group: id, position }: Args) => ({ text: app.rows(id).find((row) => row.position === position)?.text ?? "" }),
     save_draft: ({ group: id, text }: Args) => app.change(String(id), { draft: String(text) }),
-    showing: ({ group: id }: Args) => void app.shown.push(id === null ? null : String(id)),
+    showing: ({ group: id, issues }: Args) => {
+      app.shown.push(id === null ? null : String(id));
+      app.showsIssues = issues === true;
+    },
     used: () => undefined,
     copy_text: ({ text }: Args) => void app.copied.push(String(text)),
     open_link: ({ url }: Args) => void app.opened.push(String(url)),
