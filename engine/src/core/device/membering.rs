@@ -50,8 +50,9 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// `notMember` outside a group; `manifestAwaited` while no known manifest can carry the
-    /// change, in which case the device leaves by itself when one arrives in this run.
+    /// `notMember` outside a group; `manifestAwaited` while every known manifest that lists this
+    /// device lists a key in limbo too, in which case the device leaves by itself when another
+    /// one arrives in this run. The wish isn't kept beyond it: then it has to be said again.
     pub fn handle_leave(&mut self, now_ms: u64) -> Result<(), EngineError> {
         match self.phase {
             Phase::Ending(Ending::Left | Ending::Removed | Ending::Void | Ending::Full) => {

@@ -59,14 +59,15 @@ impl Membership {
     }
 
     /// Whether a key was removed because there were too many: every list that lacks it is
-    /// full. Nobody removes a member by hand from more than a full group, so such a list has
+    /// full, and somebody else's. Nobody removes a member by hand from more than a full group, so such a list has
     /// a place that is free.
     fn made_room(&self, key: &SigningPublic) -> bool {
         let tomb = self.known.tombs.get(key);
         let removers = tomb.into_iter().flat_map(|tomb| &tomb.removals);
         let known = removers.filter_map(|hash| self.known.manifest(hash));
         let mut known = known.peekable();
-        known.peek().is_some() && known.all(|list| list.members().len() == GROUP_MEMBERS_MAX)
+        let is_full = |list: &SignedManifest| list.members().len() == GROUP_MEMBERS_MAX;
+        known.peek().is_some() && known.all(|list| list.issuer() != key && is_full(list))
     }
 
     /// A member that had to go because the group was too big is news to its admitter.

@@ -133,11 +133,12 @@ impl Membership {
         now_ms: u64,
     ) -> Result<Leave, IssueError> {
         let mut members = self.view().clone();
-        if members.remove(&self.me.signing).is_none() {
-            return self.issue_leave_unlisted(secret, now_ms);
-        }
-        if members.is_empty() {
+        let is_listed = members.remove(&self.me.signing).is_some();
+        if is_listed && members.is_empty() {
             return Ok(Leave::Alone);
+        }
+        if !is_listed || members.len() > GROUP_MEMBERS_MAX {
+            return self.issue_restating_leave(is_listed, secret, now_ms);
         }
         let parent = self.parent_listing(None).ok_or(IssueError::NoParent)?;
         let (manifest, recipients) = self.sign(&parent, members, secret)?;
@@ -147,28 +148,20 @@ impl Membership {
         Ok(Leave::Issued)
     }
 
-    /// Leaves where this device's own view lacks it, for whoever counts it in all the same:
-    /// its parent's list without itself, which removes nobody else.
-    ///
-    /// A parent that lists nobody removed goes before one that does, for the leave names whom
-    /// its parent names; and then one that counts before one that doesn't.
-    fn issue_leave_unlisted(
+    /// Leaves where the view without this device can't be stated: it is too long, or lacks this
+    /// device anyway, which leaves for whoever counts it in all the same. The manifest is its
+    /// parent's list without this device, which removes nobody else.
+    fn issue_restating_leave(
         &mut self,
+        is_listed: bool,
         secret: &SigningSecret,
         now_ms: u64,
     ) -> Result<Leave, IssueError> {
         let me = self.me.signing;
-        let lists_me_alone = |manifest: &&SignedManifest| {
-            manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
-        };
-        let is_gone = |member: &Member| self.known.tombs.contains_key(&member.keys.signing);
-        let parents = self.accepted_descending().filter(lists_me_alone);
-        let parent = parents.min_by_key(|manifest| {
-            let counts = self.standing.counting.contains(&manifest.hash());
-            (manifest.members().iter().any(is_gone), !counts)
-        });
-        let Some(parent) = parent.filter(|_| !self.is_removed()).cloned() else {
-            return Ok(Leave::Alone);
+        let Some(parent) = self.restated_parent().filter(|_| !self.is_removed()) else {
+            return (!is_listed)
+                .then_some(Leave::Alone)
+                .ok_or(IssueError::NoParent);
         };
         let others = parent.members().iter();
         let others = others.filter(|member| member.keys.signing != me);
@@ -179,11 +172,30 @@ impl Membership {
             return Ok(Leave::Alone);
         }
         let (manifest, mut recipients) = self.sign(&parent, members, secret)?;
-        recipients.extend(self.view().values().map(|member| member.keys));
+        let view = self.view().values().map(|member| member.keys);
+        recipients.extend(view.filter(|keys| keys.signing != me));
         self.leaves = true;
         self.spread(&manifest, recipients, None);
         self.keep_issued(manifest, now_ms);
         Ok(Leave::Issued)
+    }
+
+    /// A manifest that lists this device and nobody else in limbo.
+    ///
+    /// One that lists nobody removed goes before one that does, for the leave names whom its
+    /// parent names; and then one that counts before one that doesn't.
+    fn restated_parent(&self) -> Option<SignedManifest> {
+        let me = self.me.signing;
+        let lists_me_alone = |manifest: &&SignedManifest| {
+            manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
+        };
+        let is_gone = |member: &Member| self.known.tombs.contains_key(&member.keys.signing);
+        let parents = self.accepted_descending().filter(lists_me_alone);
+        let parent = parents.min_by_key(|manifest| {
+            let counts = self.standing.counting.contains(&manifest.hash());
+            (manifest.members().iter().any(is_gone), !counts)
+        });
+        parent.cloned()
     }
 
     /// Issues a manifest for everybody, on a given parent or on the one for a plain change.

@@ -13,8 +13,8 @@
 //! - every change of the rows is handed out by [`Membership::drain`], and a machine restored
 //!   from the rows is equal to the one that goes on, but for the merge timer;
 //! - an issued manifest states the issuer's whole view, plus or minus the change, and is in the
-//!   rows of the same step; the one exception is the leave of a device that its own view lacks,
-//!   which states its parent's list and may name keys that this device knows to be removed;
+//!   rows of the same step; the one exception is a leave where the view lacks the device or is
+//!   too long, which states its parent's list and may name keys that this device knows to be removed;
 //! - parked manifests never influence view, winner or removals;
 //! - nothing is ever sent to a device that no accepted manifest lists.
 //!
@@ -34,7 +34,8 @@
 //! - a device that is no member in its own view and leaves says so, on a manifest that lists
 //!   it and nobody else in limbo, and nobody removed if there is one, so that nobody who counts
 //!   it in goes on doing so; its list is that manifest's without itself (3.4);
-//! - in an overfull group only the merge that mends it is issued; changes wait for it (3.4);
+//! - in an overfull group only leaves and the merge that mends it are issued; other changes
+//!   wait for it (3.4);
 //! - a newcomer is sent the child of a proof before the parent, so that it never takes the
 //!   removed device for a member, not for a moment, and doesn't greet it (3.4);
 //! - a merge closes only limbo keys that are all due (3.6);

@@ -79,36 +79,46 @@ impl Membership {
     /// Whether the grace of an issuer lasts, or that of whoever brought it in.
     ///
     /// A key without authority has no grace of its own: a removed device could have one puppet
-    /// bring in the next, and each of them remove members for another thirty days.
+    /// bring in the next, and each of them remove members for another thirty days. One that
+    /// nobody is known to have brought in is judged by its manifests alone.
     fn is_heard(&self, issuer: &SigningPublic, now_ms: u64) -> bool {
         if self.is_over(issuer, now_ms) {
             return false;
         }
-        let is_stranger = !self.standing.limbo.contains(issuer) && !self.is_tombed(issuer);
-        if is_stranger || self.standing.authority.contains(issuer) {
-            return true;
-        }
-        let authority = self.standing.authority.iter();
-        let mut heard: BTreeSet<_> = authority
-            .filter(|key| !self.is_over(key, now_ms))
-            .copied()
-            .collect();
+        let authority = &self.standing.authority;
+        let (ended, lasting): (Vec<_>, Vec<_>) =
+            authority.iter().partition(|key| self.is_over(key, now_ms));
+        authority.contains(issuer)
+            || ended.is_empty()
+            || self
+                .brought_in_by(lasting, |key| !self.is_over(key, now_ms))
+                .contains(issuer)
+            || !self.brought_in_by(ended, |_| true).contains(issuer)
+    }
+
+    /// The keys without authority that these list, that those list, and so on, through keys
+    /// that may hand on. Those with authority stand on their own.
+    fn brought_in_by(
+        &self,
+        first: Vec<&SigningPublic>,
+        hands_on: impl Fn(&SigningPublic) -> bool,
+    ) -> BTreeSet<SigningPublic> {
+        let mut listing: BTreeSet<_> = first.into_iter().copied().collect();
+        let mut brought = BTreeSet::new();
         loop {
-            let before = heard.len();
+            let before = brought.len();
             for known in self.accepted() {
                 // Whoever history lists was brought in by the device that sent it.
-                let is_history = known.trusted && heard.contains(self.root.issuer());
-                if is_history || heard.contains(known.manifest.issuer()) {
+                let is_history = known.trusted && listing.contains(self.root.issuer());
+                if is_history || listing.contains(known.manifest.issuer()) {
                     let listed = known.manifest.members().iter().map(|m| m.keys.signing);
-                    // Those with authority stand on their own, and an ended grace stays ended.
-                    heard.extend(listed.filter(|key| {
-                        !self.standing.authority.contains(key) && !self.is_over(key, now_ms)
-                    }));
+                    brought.extend(listed.filter(|key| !self.standing.authority.contains(key)));
                 }
             }
-            if heard.contains(issuer) || heard.len() == before {
-                return heard.contains(issuer);
+            if brought.len() == before {
+                return brought;
             }
+            listing.extend(brought.iter().filter(|key| hands_on(key)));
         }
     }
 

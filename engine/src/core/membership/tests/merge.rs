@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use sealpost_protocol::manifest::SignedManifest;
 
-use super::super::{AdmissionDropReason, IssueError, Membership, MembershipEffect};
+use super::super::{AdmissionDropReason, IssueError, Leave, Membership, MembershipEffect};
 use super::{HOUR_MS, NOW_MS, Person, founded, joined, listed, manifest, take, take_at};
 
 /// The longest delay of a device in a group of so many.
@@ -398,9 +398,6 @@ fn changes_of_an_overfull_group_wait_for_the_merge_that_makes_room() {
     let secret = &me.secrets.signing;
     let removal = group.issue_removal(&people[5].key(), secret, NOW_MS);
     assert!(matches!(removal, Err(IssueError::NoParent)));
-    let leave = group.issue_leave(secret, NOW_MS);
-    assert!(matches!(leave, Err(IssueError::NoParent)));
-    assert!(!group.is_removed(), "an error changes nothing");
     let newcomer = &people[34];
     let admission = group.issue_admission(&newcomer.keys(), &newcomer.member.name, secret, NOW_MS);
     assert!(matches!(admission, Err(IssueError::GroupFull { max: 32 })));
@@ -412,6 +409,54 @@ fn changes_of_an_overfull_group_wait_for_the_merge_that_makes_room() {
         .issue_removal(&people[5].key(), secret, NOW_MS)
         .expect("there is room");
     assert_eq!(group.view().len(), 31);
+}
+
+#[test]
+fn a_leave_of_an_overfull_group_waits_for_nothing_and_removes_nobody_else() {
+    let people: Vec<Person> = (0..34).map(Person::new).collect();
+    let founders: Vec<&Person> = people[..31].iter().collect();
+    let root = manifest(1, None, &founders, &people[0]);
+    let (leaver, other) = (&people[4], &people[0]);
+    let overfull = |me: &Person| {
+        let mut group = joined(me, &root);
+        for (version, at) in (2_u64..).zip(31..34) {
+            let members: Vec<&Person> = founders.iter().copied().chain([&people[at]]).collect();
+            let by = &people[at - 30];
+            take(
+                &mut group,
+                by,
+                &manifest(version, Some(&root), &members, by),
+            );
+        }
+        assert_eq!(group.view().len(), 34);
+        let _ = group.drain();
+        group
+    };
+    let mut group = overfull(leaver);
+    let left = group.issue_leave(&leaver.secrets.signing, NOW_MS);
+    assert!(matches!(left, Ok(Leave::Issued)));
+    assert!(group.is_removed());
+    let sends = super::drained_sends(&mut group);
+    let told: std::collections::BTreeSet<_> = sends.iter().map(|(to, _)| *to).collect();
+    assert_eq!(told.len(), 33, "everybody else is told");
+    assert!(!told.contains(&leaver.key()));
+
+    // Its admitter doesn't take it for one that had to make room.
+    let mut remaining = overfull(other);
+    for (_, sent) in sends.iter().filter(|(to, _)| *to == other.key()) {
+        take(&mut remaining, leaver, sent);
+    }
+    let tombs: Vec<_> = remaining.snapshot().tombs.keys().copied().collect();
+    assert_eq!(tombs, [leaver.key()]);
+    assert_eq!(remaining.view().len(), 33);
+    let (_, effects) = remaining.drain();
+    let is_drop =
+        |effect: &MembershipEffect| matches!(effect, MembershipEffect::AdmissionDropped { .. });
+    assert!(!effects.iter().any(is_drop));
+    tick(&mut remaining, other, NOW_MS, true);
+    let due_ms = remaining.next_timer().expect("one too many");
+    tick(&mut remaining, other, due_ms, true);
+    assert_eq!(remaining.view().len(), 32);
 }
 
 #[test]

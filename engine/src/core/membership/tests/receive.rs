@@ -189,6 +189,23 @@ fn newcomer_of_a_removed_device_is_heard_again_once_somebody_lists_it() {
 }
 
 #[test]
+fn history_by_a_device_that_left_is_taken_before_anybody_lists_it() {
+    let [a, left, gone, me] = Person::many();
+    let first = manifest(1, None, &[&a, &left, &gone], &a);
+    let removal = manifest(2, Some(&first), &[&a, &left], &left);
+    let leave = manifest(3, Some(&removal), &[&a], &left);
+    let anchor = manifest(4, Some(&leave), &[&a, &me], &a);
+    let mut group = joined(&me, &anchor);
+    for known in [&leave, &removal, &first] {
+        take(&mut group, &a, known);
+    }
+    for removed in [&left, &gone] {
+        assert!(group.snapshot().tombs.contains_key(&removed.key()));
+    }
+    assert!(group.limbo().is_empty());
+}
+
+#[test]
 fn stranger_can_park_only_so_many_and_keeps_nobody_out() {
     let people: [Person; 4] = Person::many();
     let [a, b, c, stranger] = &people;
