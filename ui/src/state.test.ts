@@ -174,6 +174,15 @@ describe("the desk", () => {
     ]);
   });
 
+  it("tells the app that it is used, but not with each key", () => {
+    const desk = openDesk(ready(group("a", "A", [])));
+    const told = (): number => asked.filter(([command]) => command === "used").length;
+    desk.noteUse(0);
+    for (let nowMs = 1; nowMs <= 60_000; nowMs += 50) desk.noteUse(nowMs);
+    expect(told()).toBeGreaterThan(1);
+    expect(told()).toBeLessThanOrEqual(7);
+  });
+
   it("knows when not even the first view can be had", async () => {
     const desk = new Desk(makeApi({ call: () => Promise.reject(new Error("no app")), listen: () => Promise.resolve() }), () => false);
     await desk.open();

@@ -120,6 +120,26 @@ describe("the settings", () => {
     await page.locator('[data-testid="keychain-trouble"][data-kind="locked"]').waitFor();
   });
 
+  it("lock nobody out who is there: keys and the pointer are told to the app", async () => {
+    for (const use of ["key", "pointer", "wheel"]) {
+      const page = await open();
+      await page.evaluate(() => {
+        const { sampleApp } = globalThis as unknown as { sampleApp: SampleApp };
+        const call = sampleApp.call.bind(sampleApp);
+        sampleApp.call = (command, args) => {
+          if (command === "used") document.documentElement.dataset["used"] = "yes";
+          return call(command, args);
+        };
+      });
+      expect(await page.locator("html[data-used]").count()).toBe(0);
+      if (use === "key") await page.keyboard.press("a");
+      else if (use === "pointer") await page.mouse.click(600, 300);
+      else await page.mouse.move(600, 300).then(() => page.mouse.wheel(0, 10));
+      await page.locator("html[data-used]").waitFor({ state: "attached" });
+      await page.close();
+    }
+  });
+
   it("say what is lost without a tray", async () => {
     const page = await open("?scene=passphrase-kept");
     await at(page, "settings").click();
