@@ -275,10 +275,17 @@ async fn check_second_start(stage: &Stage, window: &AppWindow, link: &str) -> an
             vec![json!(link)],
         )
         .await?;
-    // Without an invitation it only shows the window.
-    stage.start_again(&[])?;
-    // What is no invitation leads nowhere.
-    stage.start_again(&["https://example.org/"])?;
+    // Without an invitation it only shows the window, and what is none leads nowhere.
+    window.click("settings").await?;
+    window.element("settings-page").await?;
+    for arguments in [&[][..], &["https://example.org/"]] {
+        stage.start_again(arguments)?;
+        ensure!(
+            window.is_shown("settings-page").await,
+            "{arguments:?} led away"
+        );
+        stage.until_on_screen(true)?;
+    }
     Ok(())
 }
 
@@ -291,6 +298,9 @@ async fn a_hidden_start_stays_hidden_and_an_icon_comes_with_the_tray() {
     tray.until_icon().unwrap();
     tray.until_line("No group yet", |_| true).unwrap();
     // Whatever shows a window by mistake has done so by now: all is open and told.
+    assert!(!stage.is_on_screen().unwrap(), "the window is shown");
+    // The login's entry starts it once more: nobody asked for the window.
+    stage.start_again(&["--hidden"]).unwrap();
     assert!(!stage.is_on_screen().unwrap(), "the window is shown");
     tray.choose("Show").unwrap();
     stage.until_on_screen(true).unwrap();

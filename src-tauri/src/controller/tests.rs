@@ -40,8 +40,8 @@ struct RecordedWindow {
     view: watch::Sender<Option<AppView>>,
     /// All screens that were shown, in order, without repetitions.
     screens: Mutex<Vec<Screen>>,
-    /// Held while the service that shows notifications doesn't answer.
-    hung_notices: Arc<Mutex<()>>,
+    /// Until its sender is gone, the service that shows notifications doesn't answer.
+    hung_notices: Mutex<Option<std::sync::mpsc::Receiver<()>>>,
     times_told: AtomicUsize,
     rows: watch::Sender<Option<MessagesChanged>>,
     tray: Mutex<Option<TrayView>>,
@@ -69,7 +69,7 @@ impl RecordedWindow {
         Arc::new(Self {
             view: watch::Sender::new(None),
             screens: Mutex::default(),
-            hung_notices: Arc::default(),
+            hung_notices: Mutex::default(),
             times_told: AtomicUsize::new(0),
             rows: watch::Sender::new(None),
             tray: Mutex::new(None),
@@ -134,7 +134,8 @@ impl Window for RecordedWindow {
     }
 
     fn tell_closed(&self, what: Closing) {
-        drop(self.hung_notices.lock().unwrap());
+        let hung = self.hung_notices.lock().unwrap().take();
+        let _ = hung.map(|hung| hung.recv());
         self.told_closed.lock().unwrap().push(what);
     }
 

@@ -216,8 +216,8 @@ async fn a_notification_service_that_hangs_keeps_no_app_open() {
     app.start_group().await;
     let port = app.controller.view().await.relay.receive_port;
     app.window.has_tray.store(false, Ordering::SeqCst);
-    let hung = Arc::clone(&app.window.hung_notices);
-    let held = hung.lock().unwrap();
+    let (held, hung) = std::sync::mpsc::channel();
+    *app.window.hung_notices.lock().unwrap() = Some(hung);
     let window = Arc::clone(&app.window);
     let controller = app.controller.clone();
     let closing = tokio::spawn(async move { controller.handle_window_closed().await });
