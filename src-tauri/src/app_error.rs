@@ -37,8 +37,6 @@ pub enum ErrorArgument {
 pub enum AppErrorCode {
     /// This device is in a group or on its way into one already.
     AlreadyInGroup,
-    /// The file is not a backup of this app, or is damaged.
-    BackupUnreadable,
     /// The text could not be put on the clipboard.
     ClipboardUnavailable,
     /// The app is closing.
@@ -69,10 +67,10 @@ pub enum AppErrorCode {
     InvitationIsOwn,
     /// The key file can't be read or written; `kind` says why.
     KeyFileUnusable,
-    /// One of the keys of the device that asks belongs to a member.
-    KeysMismatch,
     /// The keychain can't be used; `kind` says how.
     KeychainUnusable,
+    /// One of the keys of the device that asks belongs to a member.
+    KeysMismatch,
     /// The keys are of a newer version of this app.
     KeysTooNew,
     /// Only addresses that begin with http or https are opened.
@@ -123,10 +121,10 @@ pub enum AppErrorCode {
     RelayPortForbidden,
     /// Another program uses `port`.
     RelayPortInUse,
-    /// The group has removed the device that asks before.
-    RemovedBefore,
     /// The relay's own data can't be opened.
     RelayStoreUnusable,
+    /// The group has removed the device that asks before.
+    RemovedBefore,
     /// The device that asked is no longer waiting.
     RequestUnknown,
     /// The entry that starts the app at login can't be written; `kind` says why.

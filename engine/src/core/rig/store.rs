@@ -106,9 +106,7 @@ impl Store {
     /// As the store on disk finds it.
     fn is_join_refused(&self) -> bool {
         let request = MessageId::derive(&self.secrets.keys().signing, self.sequence);
-        let is_it = |issue: &DeliveryIssue| {
-            matches!(issue, DeliveryIssue::SendFailed { message, .. } if *message == request)
-        };
+        let is_it = |issue: &DeliveryIssue| matches!(issue, DeliveryIssue::SendFailed { message, .. } if *message == request);
         self.phase == Phase::PendingJoin && self.issues.iter().any(is_it)
     }
 
