@@ -586,11 +586,11 @@ issues-loading = Die Liste wird gelesen …
 issues-none = Keine Zustellprobleme
 issues-none-about = Jede Nachricht, die für dieses Gerät bestimmt war oder hier geschrieben wurde, ging ihren Weg. Tut es eine nicht, steht sie hier, mit dem Grund.
 issues-about = Alles, was nicht seinen Weg ging, das Neueste zuerst. Ein Eintrag bleibt, bis du ihn abhakst.
-issue-label = { $what }, in { $group }
-issue-dismiss = Abhaken
-issue-dismissed = Abgehakt.
-issue-version = Welche Version ist das?
-issue-show = Nachricht zeigen
+issues-label = { $what }, in { $group }
+issues-dismiss = Abhaken
+issues-dismissed = Abgehakt.
+issues-version = Welche Version ist das?
+issues-show = Nachricht zeigen
 
 ## Settings
 
@@ -987,6 +987,6 @@ issue-store-repaired = Die Daten dieser Gruppe waren beschädigt und sind repari
 issue-store-reset = Dieses Gerät hat neu angefangen und ist nicht mehr in der Gruppe
     .why = Die Daten dieser Gruppe stammten aus einer Version, die Sealpost nicht mehr lesen kann. Die Nachrichten auf diesem Gerät sind weg.
     .action = Verbinde dieses Gerät neu, und entferne den alten Eintrag auf einem anderen Gerät.
-issue-unknown = Es geschah etwas, wofür diese Version keine Worte hat
+issues-unknown = Es geschah etwas, wofür diese Version keine Worte hat
     .why = Eine neuere Version von Sealpost hat es vermerkt.
     .action = Aktualisiere Sealpost, um zu lesen, was es war.

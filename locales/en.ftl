@@ -575,11 +575,11 @@ issues-loading = Reading the list…
 issues-none = No delivery issues
 issues-none-about = Every message that was meant for this device or written here went its way. If one doesn’t, it is named here, with the reason.
 issues-about = Everything that did not go its way, newest first. An entry stays until you dismiss it.
-issue-label = { $what }, in { $group }
-issue-dismiss = Dismiss
-issue-dismissed = Dismissed.
-issue-version = Which version is this?
-issue-show = Show the message
+issues-label = { $what }, in { $group }
+issues-dismiss = Dismiss
+issues-dismissed = Dismissed.
+issues-version = Which version is this?
+issues-show = Show the message
 
 ## Settings
 
@@ -976,6 +976,6 @@ issue-store-repaired = This group’s data was damaged and has been repaired
 issue-store-reset = This device started over and is not in the group any more
     .why = This group’s data was of a version that Sealpost can’t read any more. The messages on this device are gone.
     .action = Pair this device again, and remove its old entry on another device.
-issue-unknown = Something happened that this version has no words for
+issues-unknown = Something happened that this version has no words for
     .why = It was noted by a newer version of Sealpost.
     .action = Update Sealpost to read what it was.

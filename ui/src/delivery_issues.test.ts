@@ -10,7 +10,7 @@ describe("delivery issues", () => {
   it("have words of their own for each code of the engine", () => {
     expect(codes.length).toBeGreaterThanOrEqual(14);
     const keys = codes.map(issueKey);
-    expect(keys).not.toContain("issue-unknown");
+    expect(keys).not.toContain("issues-unknown");
     expect(new Set(keys).size).toBe(codes.length);
     expect(issueKey("sendFailed.tooLarge")).toBe("issue-send-failed-too-large");
   });

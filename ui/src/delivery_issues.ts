@@ -6,7 +6,7 @@ import { hasText, t } from "./text";
 /** The key of an issue's sentences: `sendFailed.tooLarge` is `issue-send-failed-too-large`. */
 export function issueKey(code: string): string {
   const key = `issue-${code.replaceAll(".", "-").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  return hasText(key) ? key : "issue-unknown";
+  return hasText(key) ? key : "issues-unknown";
 }
 
 export interface IssueText {

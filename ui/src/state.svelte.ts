@@ -13,29 +13,11 @@ import type { RelayTestView } from "./bindings/RelayTestView";
 import { Drafts } from "./drafts";
 import { Issues } from "./issues.svelte";
 import { GroupMessages } from "./messages.svelte";
+import { type PairTab, type Panel, type Place, TIGHT } from "./place";
 import { MessageSearch } from "./search.svelte";
-
-/** Where a panel has no room beside the place, it stands in its stead. */
-export const TIGHT = "max-width: 66rem";
-/** Where the list of groups has no room beside the place either. */
-export const NARROW = "max-width: 44rem";
 
 /** How often the app is told at most that somebody uses the window. */
 const USE_TOLD_MS = 10_000;
-
-export type PairTab = "show" | "enter";
-export type Panel = "members" | "relay";
-
-export type Place =
-  | { at: "start" }
-  /** `invitation` is what a link brought along. */
-  | { at: "pair"; group: string | null; tab: PairTab; invitation?: string }
-  /** `jumpTo` is the position of a message to show. */
-  | { at: "group"; group: string; jumpTo?: number }
-  | { at: "search" }
-  | { at: "issues" }
-  | { at: "settings" }
-  | { at: "about" };
 
 export class Desk {
   readonly api: Api;
