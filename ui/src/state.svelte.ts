@@ -13,7 +13,7 @@ import type { RelayTestView } from "./bindings/RelayTestView";
 import { Drafts } from "./drafts";
 import { Issues } from "./issues.svelte";
 import { GroupMessages } from "./messages.svelte";
-import { type PairTab, type Panel, type Place, TIGHT } from "./place";
+import { type Panel, type Place, TIGHT } from "./place";
 import { MessageSearch } from "./search.svelte";
 
 /** How often the app is told at most that somebody uses the window. */
