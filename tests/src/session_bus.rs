@@ -343,8 +343,15 @@ impl NotificationServer {
     ///
     /// When the bus refuses it.
     pub fn click(&self, id: u32) -> anyhow::Result<()> {
-        self.emit("ActionInvoked", &(id, "default"))?;
-        // The person's click takes it away too.
+        self.emit("ActionInvoked", &(id, "default"))
+    }
+
+    /// Takes a notification away, as a click does too.
+    ///
+    /// # Errors
+    ///
+    /// The bus.
+    pub fn close(&self, id: u32) -> anyhow::Result<()> {
         self.emit("NotificationClosed", &(id, 2_u32))
     }
 
