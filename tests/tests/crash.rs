@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use anyhow::Context as _;
 use sealpost_tests::conversation::{Plan, run};
 use sealpost_tests::device_process::{Device, pair};
 use sealpost_tests::relay_process::RelayProcess;
@@ -170,7 +171,7 @@ fn two_programs_that_are_killed_while_they_pair_can_pair() {
         inviting.kill();
         joining.kill();
         println!("seed {seed}: killed both {at:?} after the invitation");
-        join_after_all(&host, &guest, &name);
+        join_after_all(&host, &guest, &name).unwrap();
     }
     let members = |device: &Device| {
         let said = device.run_well(&["members"]).unwrap();
@@ -183,36 +184,37 @@ fn two_programs_that_are_killed_while_they_pair_can_pair() {
 
 /// Brings the two together after both were killed: the guest goes on if it was let in, and
 /// otherwise gives up and asks again with a new invitation.
-fn join_after_all(host: &Device, guest: &Device, name: &str) {
+fn join_after_all(host: &Device, guest: &Device, name: &str) -> anyhow::Result<()> {
     let was_let_in = {
-        let said = host.run_well(&["members"]).unwrap();
+        let said = host.run_well(&["members"])?;
         let mut members = said.iter().filter(|object| object["type"] == "member");
         members.any(|member| member["name"] == name)
     };
     if was_let_in {
         // The news waits in the host's outbox or on the relay.
-        let mut serving = host.start(&["tail"]).unwrap();
-        let mut joining = guest.start(&["join", "--yes"]).unwrap();
+        let mut serving = host.start(&["tail"])?;
+        let mut joining = guest.start(&["join", "--yes"])?;
         // It may have heard so before it was killed; then no join is waiting.
-        let ended = joining.wait().unwrap();
+        let ended = joining.wait()?;
         assert!(ended.success() || ended.code() == Some(9), "{ended:?}");
         serving.kill();
     } else {
         // What was asked under the old invitation is of no use any more.
-        let _ = guest.run(&["join", "--cancel"]).unwrap();
-        let mut inviting = host.start(&["pair", "--accept"]).unwrap();
-        let invitation = inviting.wait_for("invitation").unwrap();
-        let link = invitation["link"].as_str().unwrap();
-        let mut joining = guest.start(&["join", link, "--yes"]).unwrap();
-        joining.wait_for("joined").unwrap();
-        assert!(joining.wait().unwrap().success());
-        assert!(inviting.wait().unwrap().success());
+        let _ = guest.run(&["join", "--cancel"])?;
+        let mut inviting = host.start(&["pair", "--accept"])?;
+        let invitation = inviting.wait_for("invitation")?;
+        let link = invitation["link"].as_str().context("no link")?;
+        let mut joining = guest.start(&["join", link, "--yes"])?;
+        joining.wait_for("joined")?;
+        assert!(joining.wait()?.success());
+        assert!(inviting.wait()?.success());
     }
-    let said = guest.run_well(&["members"]).unwrap();
+    let said = guest.run_well(&["members"])?;
     assert!(
         said.iter().any(|object| object["name"] == "Host"),
         "{said:?}"
     );
+    Ok(())
 }
 
 #[test]

@@ -63,7 +63,7 @@ describe("the settings", () => {
     await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
     expect(await paper()).not.toBe(light);
     await at(page, "notify-nothing").check();
-    expect(await sample(page, (app) => app.view.settings.notifications)).toBe("nothing");
+    await expect.poll(() => sample(page, (app) => app.view.settings.notifications)).toBe("nothing");
     await at(page, "mute-hour").click();
     await at(page, "unmute").waitFor();
   });
