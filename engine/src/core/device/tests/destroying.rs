@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use sealpost_protocol::envelope::{MessageTag, Sealing, seal};
 use sealpost_protocol::key::{DeviceSecrets, NoisePublic};
 
+use super::ending::revoke;
 use super::mail::{Mail, Moment, group};
 use crate::core::error::EngineError;
 use crate::core::issue::DeliveryIssue;
@@ -53,19 +53,6 @@ fn device_in(status: Status) -> (Post, DeviceSecrets, NoisePublic) {
     post.rigs[1].drain();
     assert_eq!(post.rigs[1].device.status(), status);
     (post, author, other)
-}
-
-fn revoke(author: &DeviceSecrets, to: &mut Rig) -> Vec<u8> {
-    let recipient = to.noise();
-    let sealing = Sealing {
-        author: &author.signing,
-        recipient: &recipient,
-        sequence: 1,
-        timestamp_ms: to.now_ms,
-        tag: MessageTag::Revoke,
-        body: &[],
-    };
-    seal(&sealing, &mut to.rng).expect("it can be sealed")
 }
 
 /// Whom a device means to tell that the group is over.

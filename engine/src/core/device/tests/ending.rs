@@ -13,7 +13,7 @@ use crate::core::rig::{Post, Rig, acknowledged, issues, pushes};
 use crate::core::status::{Ending, Phase, Status, StatusReason};
 use crate::core::step::{Change, Effect, PushOutcome};
 
-fn revoke(author: &DeviceSecrets, to: &mut Rig) -> Vec<u8> {
+pub(super) fn revoke(author: &DeviceSecrets, to: &mut Rig) -> Vec<u8> {
     let recipient = to.noise();
     let sealing = Sealing {
         author: &author.signing,

@@ -316,8 +316,8 @@ fn a_second_joiner_with_the_same_code_is_not_let_in() {
     assert_eq!(post.rigs[1].device.members().len(), 2);
 }
 
-#[test]
-fn of_two_admitters_the_one_whose_code_was_used_last_lets_it_in() {
+/// A group of two, and a third device that has asked the first and then the second.
+fn asked_of_two_admitters() -> Post {
     let mut post = Post::group(2);
     let mut joiner = Rig::new(60, "third");
     joiner.connect();
@@ -331,6 +331,12 @@ fn of_two_admitters_the_one_whose_code_was_used_last_lets_it_in() {
             .expect("another's token");
         post.settle(2);
     }
+    post
+}
+
+#[test]
+fn of_two_admitters_the_one_whose_code_was_used_last_lets_it_in() {
+    let mut post = asked_of_two_admitters();
     // The first admits it, which the second learns before it accepts the same device.
     accept_first(&mut post, 0);
     assert_eq!(post.rigs[2].device.status(), Status::PendingJoin);
@@ -352,19 +358,7 @@ fn of_two_admitters_the_one_whose_code_was_used_last_lets_it_in() {
 
 #[test]
 fn two_admitters_at_once_end_with_one_list() {
-    let mut post = Post::group(2);
-    let mut joiner = Rig::new(60, "third");
-    joiner.connect();
-    post.rigs.push(joiner);
-    post.effects.push(Vec::new());
-    for admitter in [0, 1] {
-        let token = open_window(&mut post.rigs[admitter]);
-        let rig = &mut post.rigs[2];
-        rig.device
-            .handle_join(&token, rig.now_ms)
-            .expect("another's token");
-        post.settle(2);
-    }
+    let mut post = asked_of_two_admitters();
     // Neither has heard of the other's admission.
     for admitter in [0, 1] {
         let rig = &mut post.rigs[admitter];
