@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::desktop::Desktop;
 use crate::process::OwnedProcess;
 use crate::program::Program;
+use crate::stepped_clock;
 
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -106,6 +107,16 @@ impl Device {
     /// Takes the device off its desktop: no keychain can be reached from now on.
     pub fn leave_desktop(&mut self) {
         self.environment.clear();
+    }
+
+    /// Lets the device's next programs believe that `days` more have passed.
+    ///
+    /// # Errors
+    ///
+    /// When the library for that is missing.
+    pub fn step_clock(&mut self, days: u32) -> anyhow::Result<()> {
+        self.environment.extend(stepped_clock::environment(days)?);
+        Ok(())
     }
 
     /// The folder that holds the device's data.

@@ -22,6 +22,7 @@
 //! | [`hostile_relay`] | a relay that does what it likes |
 //! | [`membership_simulation`] | groups that form and lose members, without anything else |
 //! | [`simulation`] | whole groups in one thread, without a program |
+//! | [`stepped_clock`] | the wall clock that a real program sees, moved ahead |
 //! | [`log_canary`] | words that no log may contain |
 
 pub mod conversation;
@@ -40,4 +41,5 @@ pub mod relay_session;
 pub mod session_bus;
 pub mod simulation;
 pub mod soak;
+pub mod stepped_clock;
 pub mod stream_account;

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::port::free_ports;
 use crate::process::{OwnedProcess, wait_until};
 use crate::program::Program;
+use crate::stepped_clock;
 
 /// How long the relay may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -21,7 +22,7 @@ pub struct RelayProcess {
     program: PathBuf,
     folder: TempDir,
     ports: [u16; 3],
-    settings: Vec<(&'static str, &'static str)>,
+    environment: Vec<(String, String)>,
     process: Option<OwnedProcess>,
 }
 
@@ -49,7 +50,10 @@ impl RelayProcess {
             program,
             folder,
             ports: free_ports()?,
-            settings: settings.to_vec(),
+            environment: settings
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
             process: None,
         };
         relay.resume()?;
@@ -81,6 +85,16 @@ impl RelayProcess {
         let log = self.log().unwrap_or_default();
         ensure!(process.is_running(), "the relay ended at once:\n{log}");
         self.process = Some(process);
+        Ok(())
+    }
+
+    /// Lets the relay believe, from its next start on, that `days` more have passed.
+    ///
+    /// # Errors
+    ///
+    /// When the library for that is missing.
+    pub fn step_clock(&mut self, days: u32) -> anyhow::Result<()> {
+        self.environment.extend(stepped_clock::environment(days)?);
         Ok(())
     }
 
@@ -160,7 +174,7 @@ impl RelayProcess {
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
-            .envs(self.settings.iter().copied())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(self.folder.path())
             .env(
                 "TRUESEAL_RELAY_KEYPAIR_PATH",

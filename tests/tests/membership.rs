@@ -299,3 +299,53 @@ fn an_end_that_the_relay_does_not_learn_of_goes_on_later_or_is_forgotten() {
     assert_eq!(destroyed[0]["told"], true);
     assert_eq!(status(&a), "notJoined");
 }
+
+/// The device's own id, which follows from its keys.
+fn own_id(device: &Device) -> String {
+    let said = device.run_well(&["members"]).unwrap();
+    let me = of_type(&said, "member");
+    let me = me.iter().find(|one| one["is_me"] == true);
+    me.expect("a device has keys")["id"]
+        .as_str()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_device_that_was_offline_for_29_days_is_wiped_by_the_destroy_command() {
+    const DAYS: u32 = 29;
+    let mut relay = RelayProcess::start().unwrap();
+    let a = Device::new("a", "Ash").unwrap();
+    let mut b = Device::new("b", "Birch").unwrap();
+    pair(&a, &b, "Trees", &relay.address().unwrap()).unwrap();
+    a.run_well(&["send", "remember this", "--wait", "20"])
+        .unwrap();
+    let mut reading = b.start(&["tail"]).unwrap();
+    reading.wait_for("message").unwrap();
+    reading.terminate().unwrap();
+    drop(reading);
+    let before = own_id(&b);
+
+    let destroyed = a.run_well(&["group", "destroy", "--yes"]).unwrap();
+    let said: Vec<_> = destroyed.iter().map(|line| &line["type"]).collect();
+    assert_eq!(
+        said,
+        ["destroy_limits", "destroyed"],
+        "what it can't do comes first"
+    );
+    assert_eq!(destroyed[1]["told"], true);
+    relay.stop().unwrap();
+
+    relay.step_clock(DAYS).unwrap();
+    b.step_clock(DAYS).unwrap();
+    relay.resume().unwrap();
+    let mut reading = b.start(&["tail"]).unwrap();
+    while reading.wait_for("status").unwrap()["reason"] != "destroyed" {}
+    reading.terminate().unwrap();
+    drop(reading);
+    let groups = b.run_well(&["group", "list"]).unwrap();
+    assert_eq!(groups[0]["status"], "notJoined");
+    assert_ne!(own_id(&b), before, "its keys are new");
+    let kept = b.run_well(&["messages"]).unwrap();
+    assert_eq!(kept[0]["text"], "remember this", "the history stays");
+}
