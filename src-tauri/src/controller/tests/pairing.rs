@@ -340,8 +340,11 @@ async fn a_new_code_of_the_same_device_replaces_the_join_that_waits() {
     laptop
         .window
         .until("one request", |view| {
-            let pairing = find(view, &group).pairing.as_ref();
-            pairing.is_some_and(|pairing| pairing.requests.len() == 1)
+            group_is(view, &group, |one| {
+                one.pairing
+                    .as_ref()
+                    .is_some_and(|pairing| pairing.requests.len() == 1)
+            })
         })
         .await;
 }
@@ -364,7 +367,7 @@ async fn an_admission_that_came_to_nothing_is_said_until_the_next_window_opens()
         let view = laptop
             .window
             .until("it is said", |view| {
-                find(view, &group).dropped_admission.is_some()
+                group_is(view, &group, |one| one.dropped_admission.is_some())
             })
             .await;
         let dropped = find(&view, &group).dropped_admission.clone().unwrap();
@@ -378,7 +381,7 @@ async fn an_admission_that_came_to_nothing_is_said_until_the_next_window_opens()
         laptop
             .window
             .until("it is gone", |view| {
-                find(view, &group).dropped_admission.is_none()
+                group_is(view, &group, |one| one.dropped_admission.is_none())
             })
             .await;
     }
