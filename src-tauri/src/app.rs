@@ -24,7 +24,7 @@ use crate::options::{IDENTIFIER, Options, PRODUCT_NAME};
 use crate::second_start::{self, Doorbell, Request, Watchdog};
 use crate::start_at_login::LoginEntry;
 use crate::tray::TrayChoice;
-use crate::view::{Place, RelayState, SetRelayRunning};
+use crate::view::Place;
 use crate::window_frame::FrameFile;
 use crate::{local_address, log, rendering, screen_lock, tray};
 
@@ -238,14 +238,11 @@ fn choose(controller: Controller, choice: TrayChoice) {
             TrayChoice::Issues => controller.lead_to(Place::Issues, None),
             TrayChoice::Quit => controller.quit().await,
             TrayChoice::SwitchMute => {
-                // The tick goes back to what is so.
                 let _ = controller.switch_mute().await;
             }
             TrayChoice::SwitchRelay => {
-                let on = controller.view().await.relay.state != RelayState::On;
                 // What goes wrong is shown with the relay in the window.
-                let switched = controller.set_relay_running(SetRelayRunning { on });
-                if switched.await.is_err() {
+                if controller.switch_relay().await.is_err() {
                     controller.lead_to(Place::Relay, None);
                 }
             }

@@ -10,6 +10,7 @@
 //! - what was read, or muted, is never shown later; what is shown is withdrawn once read;
 //! - the text of a message is kept only where the person chose to see it in notifications.
 
+mod answers;
 pub mod board;
 pub mod words;
 

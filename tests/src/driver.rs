@@ -235,6 +235,32 @@ impl AppWindow {
         }
     }
 
+    /// Waits until what the app tells its window is as it should be, and returns it. A tick
+    /// or a field may look so before the app has done it.
+    ///
+    /// # Errors
+    ///
+    /// When it isn't within the patience; the error names `what` was waited for.
+    pub async fn until_view(
+        &self,
+        what: &str,
+        is_so: impl Fn(&Value) -> bool,
+    ) -> anyhow::Result<Value> {
+        const READ: &str = "const done = arguments[0]; \
+             window.__TAURI_INTERNALS__.invoke('view').then(done, () => done(null));";
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let view = self.run_async(READ).await?;
+            if is_so(&view) {
+                return Ok(view);
+            }
+            if Instant::now() >= deadline {
+                bail!("waited {PATIENCE:?} in vain for {what}");
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+
     /// Takes a screenshot of the page, saves it as PNG and returns its pixels.
     ///
     /// # Errors

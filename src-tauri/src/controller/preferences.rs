@@ -46,9 +46,28 @@ impl Controller {
     /// `closed` while no profile is open; `profile-not-writable`.
     pub async fn mute(&self, args: Mute) -> Result<(), AppError> {
         let _lifecycle = self.shared.lifecycle.lock().await;
+        self.keep_mute(args.until_ms).await
+    }
+
+    /// Mutes until the person says otherwise, or shows notifications again. Chosen twice in a
+    /// row it is undone, however long the first time takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Controller::mute`].
+    pub async fn switch_mute(&self) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let until_ms = (!self.is_muted()).then_some(MUTED_FOR_GOOD_MS);
+        let kept = self.keep_mute(until_ms).await;
+        // The tick in the tray has moved already, and goes back to what is so.
+        self.changed();
+        kept
+    }
+
+    async fn keep_mute(&self, until_ms: Option<u64>) -> Result<(), AppError> {
         let profile = self.state().profile.clone();
         let profile = profile.ok_or(AppErrorCode::Closed)?;
-        let muted_until_ms = args.until_ms.map(|until| until.min(MUTED_FOR_GOOD_MS));
+        let muted_until_ms = until_ms.map(|until| until.min(MUTED_FOR_GOOD_MS));
         let before = self.state().preferences;
         let after = Preferences {
             muted_until_ms,
@@ -65,16 +84,6 @@ impl Controller {
         blocking(move || profile.set_preferences(chosen)).await??;
         self.apply_preferences(chosen);
         Ok(())
-    }
-
-    /// Mutes until the person says otherwise, or shows notifications again.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Controller::mute`].
-    pub async fn switch_mute(&self) -> Result<(), AppError> {
-        let until_ms = (!self.is_muted()).then_some(MUTED_FOR_GOOD_MS);
-        self.mute(Mute { until_ms }).await
     }
 
     /// Takes the relay on this computer to other ports.

@@ -103,8 +103,27 @@ impl Controller {
     /// `relay-port-in-use`, `relay-store-unusable`, and what keeps its key from being read.
     pub async fn set_relay_running(&self, args: SetRelayRunning) -> Result<(), AppError> {
         let _lifecycle = self.shared.lifecycle.lock().await;
+        self.run_or_stop(args.on).await
+    }
+
+    /// Switches the relay on this computer to what it isn't. Chosen twice in a row it is
+    /// undone, however long the first time takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Controller::set_relay_running`].
+    pub async fn switch_relay(&self) -> Result<(), AppError> {
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let on = self.state().relay.public_key().is_none();
+        let switched = self.run_or_stop(on).await;
+        // The tick in the tray has moved already, and goes back to what is so.
+        self.changed();
+        switched
+    }
+
+    async fn run_or_stop(&self, on: bool) -> Result<(), AppError> {
         let (profile, keys) = self.opened()?;
-        if args.on {
+        if on {
             self.run_relay(&profile, &keys).await.map(drop)
         } else {
             self.stop_relay().await;

@@ -1,17 +1,17 @@
 //! The notifications of the system: where they are shown, replaced and taken away.
 //!
 //! Owns one thread that talks to the notification server, because each call may take as long
-//! as the server likes, and one short-lived thread for each notification on the screen, which
-//! waits for the person's answer. Decides nothing.
+//! as the server likes. What the person answers comes from [`answers`]. Decides nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use notify_rust::{Notification, NotificationHandle};
 
 use super::Subject;
+use super::answers::{self, End};
 use super::words::Words;
 use crate::options::{IDENTIFIER, PRODUCT_NAME};
 
@@ -28,9 +28,8 @@ pub enum Answer {
 enum Order {
     Show(Subject, Words),
     Withdraw(Subject),
-    /// The notification with this number is not on the screen any more; whether the person
-    /// chose it.
-    End(Subject, u32, bool),
+    /// A notification is not on the screen any more.
+    End(End),
 }
 
 /// The notifications that are on the screen.
@@ -46,6 +45,7 @@ impl Board {
             orders: orders.clone(),
             on_answer: Arc::new(on_answer),
             shown: Shown::default(),
+            listener: None,
         };
         let thread = thread::Builder::new().name("notifications".to_owned());
         // Without the thread nothing is shown, as on a desktop without notifications.
@@ -85,21 +85,17 @@ impl<T> Shown<T> {
         self.by_subject.insert(subject, (number, handle));
     }
 
-    fn get_mut(&mut self, subject: &Subject) -> Option<&mut T> {
-        self.by_subject.get_mut(subject).map(|(_, handle)| handle)
-    }
-
     fn remove(&mut self, subject: &Subject) -> Option<T> {
         self.by_subject.remove(subject).map(|(_, handle)| handle)
     }
 
-    /// Handles that a number is gone. Whether it was still the one about the subject.
-    fn end(&mut self, subject: &Subject, number: u32) -> bool {
-        let is_held = self.by_subject.get(subject).map(|(held, _)| *held) == Some(number);
-        if is_held {
-            self.by_subject.remove(subject);
-        }
-        is_held
+    /// Handles that a number is gone. What it was about, if it was still there.
+    fn end(&mut self, number: u32) -> Option<Subject> {
+        let mut held = self.by_subject.iter();
+        let (subject, _) = held.find(|(_, (held, _))| *held == number)?;
+        let subject = subject.clone();
+        self.by_subject.remove(&subject);
+        Some(subject)
     }
 }
 
@@ -110,6 +106,7 @@ struct Desk {
     orders: Sender<Order>,
     on_answer: OnAnswer,
     shown: Shown<NotificationHandle>,
+    listener: Option<JoinHandle<()>>,
 }
 
 impl Desk {
@@ -122,8 +119,8 @@ impl Desk {
                         close(handle);
                     }
                 }
-                Order::End(subject, number, was_chosen) => {
-                    if self.shown.end(&subject, number) {
+                Order::End(End { number, was_chosen }) => {
+                    if let Some(subject) = self.shown.end(number) {
                         (self.on_answer)(if was_chosen {
                             Answer::Chosen(subject)
                         } else {
@@ -136,14 +133,15 @@ impl Desk {
     }
 
     fn show(&mut self, subject: Subject, words: &Words) {
+        self.listen();
         let body = body(&words.body);
-        if let Some(handle) = self.shown.get_mut(&subject) {
+        if let Some(mut handle) = self.shown.remove(&subject) {
             handle.summary(&words.title).body(&body);
-            if update(handle) {
+            if update(&mut handle) {
+                // A server that was started anew gives it another number.
+                self.shown.insert(subject, number_of(&handle), handle);
                 return;
             }
-            // The server was started anew and knows nothing of it.
-            self.shown.remove(&subject);
         }
         let mut notification = Notification::new();
         notification
@@ -154,19 +152,18 @@ impl Desk {
         decorate(&mut notification);
         // Where nothing shows notifications, the badges in the window and the tray remain.
         if let Ok(handle) = notification.show() {
-            let number = number_of(&handle);
-            self.wait(subject.clone(), number);
-            self.shown.insert(subject, number, handle);
+            self.shown.insert(subject, number_of(&handle), handle);
         }
     }
 
-    fn wait(&self, subject: Subject, number: u32) {
-        let orders = self.orders.clone();
-        let thread = thread::Builder::new().name("notification".to_owned());
-        let _ = thread.spawn(move || {
-            let was_chosen = answered(number);
-            let _ = orders.send(Order::End(subject, number, was_chosen));
-        });
+    /// Listens to what the person answers, before there is anything to be answered.
+    fn listen(&mut self) {
+        if self.listener.as_ref().is_none_or(JoinHandle::is_finished) {
+            let orders = self.orders.clone();
+            self.listener = answers::listen(move |end| {
+                let _ = orders.send(Order::End(end));
+            });
+        }
     }
 }
 
@@ -185,25 +182,14 @@ fn close(handle: NotificationHandle) {
     handle.close();
 }
 
-/// A click anywhere on it is the action of this name.
 #[cfg(target_os = "linux")]
 fn decorate(notification: &mut Notification) {
     use notify_rust::Hint;
 
     notification
-        .action("default", "default")
+        .action(answers::DEFAULT_ACTION, answers::DEFAULT_ACTION)
         .hint(Hint::DesktopEntry(IDENTIFIER.to_owned()))
         .hint(Hint::Category("im.received".to_owned()));
-}
-
-/// Waits until the person has answered a notification, and says whether they chose it.
-#[cfg(target_os = "linux")]
-fn answered(number: u32) -> bool {
-    let mut was_chosen = false;
-    let waited = notify_rust::handle_action(number, |answer| {
-        was_chosen = matches!(answer, notify_rust::ActionResponse::Custom("default"));
-    });
-    waited.is_ok() && was_chosen
 }
 
 /// A server that reads markup gets none from us: names and texts are other people's.
@@ -241,11 +227,6 @@ fn close(_handle: NotificationHandle) {}
 fn decorate(_notification: &mut Notification) {}
 
 #[cfg(not(target_os = "linux"))]
-fn answered(_number: u32) -> bool {
-    false
-}
-
-#[cfg(not(target_os = "linux"))]
 fn body(text: &str) -> String {
     text.to_owned()
 }
@@ -258,20 +239,18 @@ mod tests {
     fn only_the_end_of_what_is_still_there_is_told() {
         let about = Subject::Group("g1".to_owned());
         let mut shown = Shown::default();
-        assert!(!shown.end(&about, 1), "nothing is there");
+        assert!(shown.end(1).is_none(), "nothing is there");
         shown.insert(about.clone(), 1, ());
-        assert!(
-            !shown.end(&Subject::Issues, 1),
-            "it is about something else"
-        );
+        assert!(shown.end(9).is_none(), "another program's");
         // Taken away by the app, and then a newer one was shown.
         assert_eq!(shown.remove(&about), Some(()));
-        assert!(!shown.end(&about, 1), "the app itself closed it");
+        assert!(shown.end(1).is_none(), "the app itself closed it");
         shown.insert(about.clone(), 2, ());
-        assert!(!shown.end(&about, 1), "a late end of the one before");
-        assert!(shown.get_mut(&about).is_some(), "the newer one stays");
-        assert!(shown.end(&about, 2));
-        assert!(!shown.end(&about, 2), "it ends once");
+        shown.insert(Subject::Issues, 3, ());
+        assert!(shown.end(1).is_none(), "a late end of the one before");
+        assert!(shown.end(2) == Some(about), "the newer one stayed");
+        assert!(shown.end(2).is_none(), "it ends once");
+        assert!(shown.end(3) == Some(Subject::Issues));
     }
 
     #[test]

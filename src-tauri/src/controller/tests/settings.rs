@@ -90,6 +90,22 @@ async fn mute_ends_by_itself() {
     assert_eq!(settings.muted_until_ms, None);
 }
 
+/// A menu's tick moves at once, so a person may choose again before the first time is done.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_tray_switches_twice_in_a_row_is_as_it_was() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.start_group().await;
+    let switches = |view: &AppView| (view.settings.muted_until_ms, view.relay.state);
+    let before = switches(&app.controller.view().await);
+    let (first, second) = tokio::join!(app.controller.switch_mute(), app.controller.switch_mute());
+    first.and(second).unwrap();
+    let (first, second) =
+        tokio::join!(app.controller.switch_relay(), app.controller.switch_relay());
+    first.and(second).unwrap();
+    assert_eq!(switches(&app.controller.view().await), before);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_relay_moves_to_other_ports_with_its_groups_or_stays() {
     let data = tempfile::tempdir().unwrap();
