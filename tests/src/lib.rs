@@ -23,6 +23,7 @@
 //! | [`membership_simulation`] | groups that form and lose members, without anything else |
 //! | [`simulation`] | whole groups in one thread, without a program |
 //! | [`stepped_clock`] | the wall clock that a real program sees, moved ahead |
+//! | [`terminal`] | what the programs of this crate say |
 //! | [`log_canary`] | words that no log may contain |
 
 pub mod conversation;
@@ -43,3 +44,4 @@ pub mod simulation;
 pub mod soak;
 pub mod stepped_clock;
 pub mod stream_account;
+pub mod terminal;

@@ -1,9 +1,8 @@
 //! `make bench-membership`: what one admission into a quiet group costs, beside the published
 //! rule: manifests pushed and the bytes of their Envelopes. Counts, not times; always the same.
 
-use std::io::{Write as _, stdout};
-
 use sealpost_tests::membership_simulation::{Admission, Rule, Traffic};
+use sealpost_tests::terminal::say;
 
 fn main() {
     let admissions = [
@@ -31,9 +30,4 @@ fn main() {
 
 fn kilobytes(traffic: Traffic) -> f64 {
     traffic.bytes as f64 / 1_000.0
-}
-
-fn say(line: &str) {
-    // Nobody reads a closed pipe.
-    let _ = writeln!(stdout().lock(), "{line}");
 }

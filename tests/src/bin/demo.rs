@@ -3,30 +3,17 @@
 //! Prints what happens and, as its last line, the account of both directions. Fails when the
 //! account isn't exact. `--seed N` repeats the times of the kills.
 
-use std::io::{Write as _, stdout};
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use sealpost_tests::conversation::{Plan, run};
 use sealpost_tests::delivery_account::Tally;
 use sealpost_tests::program::Program;
+use sealpost_tests::terminal::{conclude, narrator, seed_of_clock};
 
 fn main() -> ExitCode {
-    match demonstrate() {
-        Ok(tally) => {
-            say(&tally.to_string());
-            if tally.is_exact() {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::FAILURE
-            }
-        }
-        Err(error) => {
-            say(&format!("The demo failed: {error:#}"));
-            ExitCode::FAILURE
-        }
-    }
+    conclude("demo", demonstrate(), Tally::is_exact)
 }
 
 fn demonstrate() -> anyhow::Result<Tally> {
@@ -34,8 +21,7 @@ fn demonstrate() -> anyhow::Result<Tally> {
     // The time is that of the demo, whatever is still to be built.
     Program::Client.built()?;
     Program::Relay.built()?;
-    let start = Instant::now();
-    let mut tell = |text: &str| say(&format!("{:6.2} s  {text}", start.elapsed().as_secs_f64()));
+    let mut tell = narrator();
     tell(&format!("seed {seed}"));
     let plan = Plan {
         seed,
@@ -50,19 +36,11 @@ fn demonstrate() -> anyhow::Result<Tally> {
     Ok(tally)
 }
 
-fn say(line: &str) {
-    // Nobody may be reading any more, which is no reason to stop.
-    let _ = writeln!(stdout().lock(), "{line}");
-}
-
 /// The seed that was given, or one from the clock.
 fn seed() -> anyhow::Result<u64> {
     let mut arguments = std::env::args().skip(1);
     match arguments.next().as_deref() {
-        None => Ok(SystemTime::now()
-            .duration_since(UNIX_EPOCH)?
-            .subsec_nanos()
-            .into()),
+        None => Ok(seed_of_clock()),
         Some("--seed") => {
             let seed = arguments.next().context("--seed needs a number")?;
             seed.parse().context("the seed must be a number")

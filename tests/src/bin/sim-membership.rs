@@ -6,7 +6,6 @@
 //! that broke the engine's is named by its seed. A goal that is a rate is met only if the 95 %
 //! interval lies below it; if it lies above, or anything breaks that never may, it fails.
 
-use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -15,6 +14,7 @@ use anyhow::{Context as _, bail};
 use sealpost_tests::membership_simulation::{
     Account, Fault, Rule, SCENARIOS, Scenario, Standing, run, run_told,
 };
+use sealpost_tests::terminal::say;
 
 /// The share of a scenario's time that the published rule gets: its rates are no small ones.
 const PUBLISHED_SHARE: u32 = 12;
@@ -149,9 +149,4 @@ fn run_for(scenario: &Scenario, rule: Rule, first: u64, time: Duration) -> Accou
         }
     });
     total
-}
-
-fn say(line: &str) {
-    // Nobody reads a closed pipe.
-    let _ = writeln!(stdout().lock(), "{line}");
 }

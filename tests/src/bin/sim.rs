@@ -4,7 +4,6 @@
 //! one history and prints its log. Says every ten seconds how far it is; the last line is the
 //! account. A history that fails is named by its seed.
 
-use std::io::{Write as _, stdout};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use sealpost_tests::simulation::{run, run_logged};
+use sealpost_tests::terminal::say;
 
 const PROGRESS: Duration = Duration::from_secs(10);
 
@@ -106,9 +106,4 @@ fn simulate() -> anyhow::Result<u64> {
         steps.into_inner()
     ));
     Ok(violations)
-}
-
-fn say(line: &str) {
-    // Nobody reads a closed pipe.
-    let _ = writeln!(stdout().lock(), "{line}");
 }
