@@ -58,7 +58,7 @@ bench-membership: setup ## count what one admission sends, beside the published 
 bench-app: setup ## measure start, memory, idle work and 50,000 messages of the app; about ten minutes
 	@npm run --silent build
 	@cargo build --quiet --release --package sealpost --bin sealpost-app
-	@cargo build --quiet --release --package sealpost-tests --bin bench-app
+	@cargo build --quiet --release --package sealpost-relay --package sealpost-tests --bin sealpost-relay --bin bench-app
 	@SEALPOST_PROGRAMS_BUILT=1 target/release/bench-app
 
 fuzz: setup ## search for bytes that break the relay, SECONDS=60 for each TARGET=
@@ -68,7 +68,7 @@ screenshots: setup ## a picture of every screen in target/screenshots; ONLY=name
 	@scripts/screenshots $(ONLY)
 
 bindings: ## write the TypeScript types of the app's view anew
-	@SEALPOST_WRITE_BINDINGS=1 cargo test --quiet --package sealpost --lib bindings
+	@SEALPOST_WRITE_BINDINGS=1 cargo test --quiet --package sealpost --lib -- bindings qr_code
 
 clean: ## remove everything that was built
 	@cargo clean

@@ -180,6 +180,45 @@ mod tests {
 
     const TEXT: &str = "trueseal://0011223344556677@192.0.2.7:7700?push=7701#token-of-some-length";
 
+    /// The longest invitation that there can be.
+    fn longest_invitation() -> String {
+        use sealpost_protocol::address::RelayAddress;
+        use sealpost_protocol::invitation::Invitation;
+        use sealpost_protocol::key::{DeviceKeys, NoiseSecret, SigningSecret};
+        use sealpost_protocol::token::{PairingSecret, PairingToken};
+
+        const LABEL: &str = "a-name-as-long-as-a-part-of-a-name-can-be-0123456789-0123456789-";
+        let host = format!("{0}.{0}.{0}.{1}", &LABEL[..63], &LABEL[..61]);
+        let relay = NoiseSecret::from_bytes([1; 32]).public();
+        let relay = RelayAddress::new(relay, &host, 65_534, 65_535).expect("a legal host");
+        assert!(RelayAddress::new(*relay.public_key(), &format!("{host}b"), 1, 2).is_err());
+        let keys = DeviceKeys {
+            noise: NoiseSecret::from_bytes([2; 32]).public(),
+            signing: SigningSecret::from_bytes([3; 32]).public(),
+        };
+        let token = PairingToken::new(keys, PairingSecret::from_bytes([4; 32]));
+        let relay = Some(relay);
+        let link = Invitation { relay, token }.to_link();
+        link.expect("it names a relay")
+    }
+
+    /// Its code is read off the window in `ui/tests/code.test.ts`; here is where it is drawn.
+    #[test]
+    fn the_longest_invitation_has_the_code_that_the_window_is_tested_with() {
+        let link = longest_invitation();
+        let code = draw(&link).expect("every invitation has a code");
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/tests/samples");
+        for (name, content) in [("longest_code.svg", code), ("longest_code.txt", link)] {
+            let path = folder.join(name);
+            if std::env::var_os("SEALPOST_WRITE_BINDINGS").is_some() {
+                std::fs::create_dir_all(&folder).expect("a folder");
+                std::fs::write(&path, &content).expect("a file");
+            }
+            let kept = std::fs::read_to_string(&path).expect("run `make bindings`");
+            assert!(kept == content, "{name} is old: run `make bindings`");
+        }
+    }
+
     /// Paints the dark modules of a drawn code, eight pixels each.
     fn paint(text: &str, dark: u8, light: u8) -> GrayImage {
         let code = QrCode::with_error_correction_level(text, EcLevel::M).expect("short enough");

@@ -4,10 +4,9 @@ import type { RelayTestState } from "./bindings/RelayTestState";
 import type { RelayTestStep } from "./bindings/RelayTestStep";
 import type { RelayTestStepName } from "./bindings/RelayTestStepName";
 import type { RelayTestView } from "./bindings/RelayTestView";
-import { formatNumber, formatSpan, hasText, t } from "./text";
+import { formatNumber, hasText, t } from "./text";
 
 const stepKeys: Record<RelayTestStepName, string> = {
-  clock: "test-step-clock",
   connect: "test-step-connect",
   key: "test-step-key",
   lookUp: "test-step-look-up",
@@ -28,13 +27,9 @@ export function stepName(step: RelayTestStep): string {
   return t(stepKeys[step.name]);
 }
 
-/** How a step ended, with its time; a clock that is off with by how much. */
+/** How a step ended, with its time. */
 export function stepResult(step: RelayTestStep): string {
   const words = t(stateKeys[step.state]);
-  if (step.name === "clock" && step.offsetMs !== null && step.state !== "waiting") {
-    const key = Math.abs(step.offsetMs) < 1000 ? "test-clock-same" : step.offsetMs > 0 ? "test-clock-relay-ahead" : "test-clock-relay-behind";
-    return t(key, { span: formatSpan(step.offsetMs) });
-  }
   return step.ms === null ? words : t("test-took", { result: words, ms: formatNumber(step.ms) });
 }
 

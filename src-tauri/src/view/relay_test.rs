@@ -35,9 +35,6 @@ pub struct RelayTestStep {
     pub ms: Option<u32>,
     /// What is wrong; its sentences stand under `relay-test-<code>`.
     pub code: Option<&'static str>,
-    /// By how much the relay's clock is ahead of this computer's, in the step `clock`.
-    #[ts(type = "number | null")]
-    pub offset_ms: Option<i64>,
 }
 
 /// What a step tests.
@@ -56,8 +53,6 @@ pub enum RelayTestStepName {
     Push,
     /// Whether it hands the message out.
     Receive,
-    /// Whether the two clocks agree.
-    Clock,
 }
 
 /// How far a step is.

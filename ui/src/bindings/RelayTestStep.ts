@@ -21,8 +21,4 @@ ms: number | null,
 /**
  * What is wrong; its sentences stand under `relay-test-<code>`.
  */
-code: string | null, 
-/**
- * By how much the relay's clock is ahead of this computer's, in the step `clock`.
- */
-offsetMs: number | null, };
+code: string | null, };

@@ -3,4 +3,4 @@
 /**
  * What a step tests.
  */
-export type RelayTestStepName = "lookUp" | "connect" | "protocol" | "key" | "push" | "receive" | "clock";
+export type RelayTestStepName = "lookUp" | "connect" | "protocol" | "key" | "push" | "receive";

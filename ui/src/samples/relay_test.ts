@@ -4,8 +4,8 @@ import type { RelayTestStep } from "../bindings/RelayTestStep";
 import type { RelayTestStepName } from "../bindings/RelayTestStepName";
 import type { RelayTestView } from "../bindings/RelayTestView";
 
-const names: RelayTestStepName[] = ["lookUp", "connect", "protocol", "key", "push", "receive", "clock"];
-const tookMs = [3, 14, 21, 22, 48, 96, 1];
+const names: RelayTestStepName[] = ["lookUp", "connect", "protocol", "key", "push", "receive"];
+const tookMs = [3, 14, 21, 22, 48, 96];
 
 /** All states of a run, each with one step more done. */
 export function testStates(run: number, failing: RelayTestStepName | null, code: string): RelayTestView[] {
@@ -20,11 +20,11 @@ export function testStates(run: number, failing: RelayTestStepName | null, code:
 }
 
 function stepAt(name: RelayTestStepName, index: number, running: number, failing: RelayTestStepName | null, code: string): RelayTestStep {
-  const step: RelayTestStep = { name, state: "waiting", ms: null, code: null, offsetMs: null };
+  const step: RelayTestStep = { name, state: "waiting", ms: null, code: null };
   if (index > running) return step;
   if (index === running) return { ...step, state: "running" };
   if (name === failing) return { ...step, state: "failed", ms: tookMs[index] ?? 1, code };
-  return { ...step, state: "ok", ms: tookMs[index] ?? 1, offsetMs: name === "clock" ? 120 : null };
+  return { ...step, state: "ok", ms: tookMs[index] ?? 1 };
 }
 
 function skipRest(step: RelayTestStep): RelayTestStep {
