@@ -93,16 +93,24 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-#[cfg(unix)]
 fn sync_directory_of(path: &Path) -> io::Result<()> {
-    path.parent()
-        .map_or(Ok(()), |directory| File::open(directory)?.sync_all())
+    path.parent().map_or(Ok(()), sync_directory)
+}
+
+/// Makes the names in a directory durable.
+///
+/// # Errors
+///
+/// Any IO error.
+#[cfg(unix)]
+pub(crate) fn sync_directory(directory: &Path) -> io::Result<()> {
+    File::open(directory)?.sync_all()
 }
 
 // Directories can't be opened for syncing elsewhere; there the rename is as durable as the
 // platform makes it.
 #[cfg(not(unix))]
-fn sync_directory_of(_path: &Path) -> io::Result<()> {
+pub(crate) fn sync_directory(_directory: &Path) -> io::Result<()> {
     Ok(())
 }
 

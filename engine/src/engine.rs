@@ -171,6 +171,10 @@ impl Engine {
         self.actor.close().await;
     }
 
+    pub(crate) fn actor(&self) -> &ActorHandle {
+        &self.actor
+    }
+
     /// Where this device stands in its group.
     #[must_use]
     pub fn status(&self) -> Status {

@@ -12,10 +12,12 @@
 //! Never logs a name, a key, an address, an id that lasts, or a text, at any level.
 
 mod actor;
+pub mod backup;
 pub mod clock;
 pub mod core;
 mod durable_file;
 pub mod engine;
+pub mod export;
 mod folding;
 pub mod history;
 pub mod keys;

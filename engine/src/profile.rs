@@ -4,7 +4,8 @@
 //! it. Never opens a database and never reads a key.
 //!
 //! Layout: `lock`, `profile.json` (0600, replaced whole), `trueseal_<namespace>.db` per
-//! group, and `relay/` for the relay inside the app. The directory is 0700.
+//! group, `relay/` for the relay inside the app, and while a backup comes back the folders of
+//! `backup/restore.rs`. The directory is 0700.
 //!
 //! Invariants:
 //! - one engine per profile: the lock is the operating system's, so that it ends with the
@@ -23,6 +24,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rand_core::{CryptoRng, OsRng, RngCore};
 use serde::{Deserialize, Serialize};
 
+use crate::backup;
 use crate::durable_file;
 use crate::namespace::Namespace;
 
@@ -242,12 +244,29 @@ impl Profile {
             Some(found) => found,
             None => make_record(&directory)?,
         };
-        Ok(Self {
+        let profile = Self {
             directory,
             id,
             record: Mutex::new(record),
             writing: Mutex::new(()),
             _lock: lock,
+        };
+        if let Err(error) = profile.finish_restore() {
+            // Its groups come at another start; those that are here open all the same.
+            tracing::warn!(%error, "what was restored can't be put in place yet");
+        }
+        Ok(profile)
+    }
+
+    /// Puts in place what a restore made ready.
+    pub(crate) fn finish_restore(&self) -> Result<(), ProfileError> {
+        backup::finish(&self.directory, |plan| {
+            self.change(|record| {
+                if record.device_name.is_none() {
+                    record.device_name = plan.device_name;
+                }
+                record.settings.extend(plan.settings);
+            })
         })
     }
 
@@ -461,7 +480,7 @@ fn write_record(directory: &Path, record: &Record) -> Result<(), ProfileError> {
     )?)
 }
 
-fn list_namespaces(directory: &Path) -> Result<Vec<Namespace>, ProfileError> {
+pub(crate) fn list_namespaces(directory: &Path) -> Result<Vec<Namespace>, ProfileError> {
     let unreadable = |error: io::Error| ProfileError::Io(error.kind());
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).map_err(unreadable)? {

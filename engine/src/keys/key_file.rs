@@ -17,13 +17,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use argon2::{Algorithm, Argon2, Params, Version};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{ChaCha20Poly1305, Key, Nonce};
 use rand_core::{OsRng, RngCore};
 use zeroize::Zeroizing;
 
 use super::layout::{check, checked, take, take_slice, take_u32};
+use super::passphrase::{self, Cost, NoKey};
 use super::{KeyItem, KeyItemName, KeyStore, KeyStoreError};
 use crate::durable_file;
 
@@ -32,13 +32,6 @@ const FORMAT: u8 = 1;
 const OPEN: u8 = 0;
 const SEALED: u8 = 1;
 const CHECK_LABEL: &[u8] = b"sealpost key file check v1";
-
-/// What Argon2id costs in a file that is written today.
-const COST: Cost = Cost {
-    memory_kib: 64 * 1024,
-    passes: 3,
-    lanes: 1,
-};
 
 /// What a file may ask for at most: a damaged or planted one must not stop the computer.
 const COST_MAX: Cost = Cost {
@@ -281,18 +274,11 @@ impl Protection {
         let mut salt = [0; 16];
         OsRng.fill_bytes(&mut salt);
         Ok(Self::Passphrase {
-            cost: COST,
+            cost: Cost::USUAL,
             salt,
-            key: derive(passphrase, COST, &salt)?,
+            key: derive(passphrase, Cost::USUAL, &salt)?,
         })
     }
-}
-
-#[derive(Clone, Copy)]
-struct Cost {
-    memory_kib: u32,
-    passes: u32,
-    lanes: u32,
 }
 
 /// The part of a file that stands before its body.
@@ -354,20 +340,13 @@ fn derive(
     cost: Cost,
     salt: &[u8; 16],
 ) -> Result<Zeroizing<[u8; 32]>, KeyStoreError> {
-    let bearable = cost.memory_kib <= COST_MAX.memory_kib
-        && cost.passes <= COST_MAX.passes
-        && cost.lanes <= COST_MAX.lanes;
-    if !bearable {
+    if !cost.is_within(COST_MAX) {
         return Err(KeyStoreError::Damaged);
     }
-    let params = Params::new(cost.memory_kib, cost.passes, cost.lanes, Some(32));
-    let params = params.map_err(|_| KeyStoreError::Damaged)?;
-    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
-    let mut key = Zeroizing::new([0; 32]);
-    argon2
-        .hash_password_into(passphrase.as_bytes(), salt, key.as_mut())
-        .map_err(|_| KeyStoreError::Failed)?;
-    Ok(key)
+    passphrase::derive(passphrase, cost, salt).map_err(|error| match error {
+        NoKey::Cost => KeyStoreError::Damaged,
+        NoKey::Memory => KeyStoreError::Failed,
+    })
 }
 
 fn cipher(key: &[u8; 32]) -> ChaCha20Poly1305 {

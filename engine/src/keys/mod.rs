@@ -18,6 +18,7 @@ pub mod key_file;
 pub mod keychain;
 mod layout;
 pub mod memory;
+pub(crate) mod passphrase;
 
 use std::io;
 

@@ -260,7 +260,7 @@ fn read_delivery(row: &Row<'_>) -> Result<Delivery, StorageFault> {
     })
 }
 
-fn delivery_state(
+pub(super) fn delivery_state(
     state: &str,
     failure: Option<&str>,
     at_ms: Option<i64>,

@@ -19,6 +19,7 @@
 //! - the message history, the issues and the label survive a wipe (amendment 9).
 
 mod apply;
+mod backup;
 mod fault;
 mod history;
 mod issues;
@@ -47,6 +48,7 @@ use sealpost_protocol::message_id::MessageId;
 use zeroize::Zeroizing;
 
 pub(crate) use self::apply::Applied;
+pub(crate) use self::backup::{BackupHead, HistoryWriter, NotTaken};
 use self::fault::fault;
 pub(crate) use self::fault::{OpenFault, io_fault};
 pub(crate) use self::schema::FLOOR;

@@ -21,7 +21,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
 use super::fault::{OpenFault, fault, io_fault};
-use super::{Store, connect, schema};
+use super::{FLOOR, Store, connect, schema};
 use crate::core::error::StorageFault;
 use crate::core::issue::DeliveryIssue;
 use crate::core::step::Change;
@@ -65,7 +65,7 @@ pub(crate) fn repair(
     let mut outcome = copy(path, &kept)
         .and_then(|()| remove(&fresh))
         .map_err(|error| io_fault(&error).into())
-        .and_then(|()| take_over(floor, &kept, &fresh, key, first, now_ms, is_whole))
+        .and_then(|()| take_over(floor, &kept, &fresh, key, first, now_ms, is_whole).map(drop))
         .and_then(|()| make_ready(path).map_err(|error| io_fault(&error).into()));
     if outcome.is_err() {
         // Asked for once, whatever came of it. First: without the new store it must not be ready.
@@ -132,7 +132,7 @@ fn take_over(
     first: &IdentityId,
     now_ms: u64,
     is_whole: impl FnOnce(&Store) -> bool,
-) -> Result<(), OpenFault> {
+) -> Result<u32, OpenFault> {
     let mut source = Source::open(kept, key)?;
     source.check_version(floor)?;
     let mut target = Store::open(fresh, key, first)?;
@@ -176,8 +176,33 @@ fn take_over(
         issue: DeliveryIssue::StoreRepaired,
     };
     target.apply(&[repaired], None)?;
-    tracing::warn!(failures = source.failures, "a damaged store was repaired");
-    Ok(())
+    tracing::warn!(failures = source.failures, "a damaged store was read");
+    Ok(source.failures)
+}
+
+/// Copies what can be read of the store at `path` into a new one in the folder `scratch`, and
+/// leaves `path` as it is. Says whether there is anything that can't be read.
+pub(crate) fn read_out(
+    path: &Path,
+    key: &[u8; 32],
+    first: &IdentityId,
+    scratch: &Path,
+    now_ms: u64,
+) -> Result<(Store, bool), OpenFault> {
+    let fresh = beside(path, FRESH);
+    let is_ready = fs::read(beside(path, MARK)).is_ok_and(|said| said == READY);
+    // A repaired store that a stop kept from its place is the one that counts.
+    let from = if is_ready && fresh.exists() {
+        &fresh
+    } else {
+        path
+    };
+    let (kept, read) = (scratch.join("kept.db"), scratch.join("read.db"));
+    copy(from, &kept).map_err(|error| io_fault(&error))?;
+    let failures = take_over(FLOOR, &kept, &read, key, first, now_ms, |_| true)?;
+    // Its place is on another disk, perhaps a small one.
+    drop(remove(&kept));
+    Ok((Store::open(&read, key, first)?, failures > 0))
 }
 
 /// No position of a message that is lost is given to another one: what was read, withdrawn and

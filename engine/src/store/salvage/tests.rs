@@ -370,3 +370,45 @@ fn what_was_deleted_stays_so_over_a_repair() {
     let store = Store::open(&path, &KEY, &FIRST).unwrap();
     assert!(store.is_deleted(&author, &app_id).unwrap());
 }
+
+#[test]
+fn what_is_read_out_of_a_damaged_store_changes_nothing_of_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("trueseal_a.db");
+    let mut store = Store::open(&path, &KEY, &FIRST).unwrap();
+    for number in 0..MESSAGES {
+        let changes = [Change::MessageStored(message(number))];
+        store.apply(&changes, None).unwrap();
+    }
+    drop(store);
+    let good = fs::read(&path).unwrap();
+    let pages = good.len() / PAGE_BYTES;
+    let (mut whole, mut partly) = (0, 0);
+    for page in 0..=pages {
+        let mut bytes = good.clone();
+        // The last round is that of a store that nothing is wrong with.
+        if page < pages {
+            bytes[page * PAGE_BYTES + 100..][..64].fill(0xa5);
+        }
+        fs::write(&path, &bytes).unwrap();
+        let before = bytes_of(directory.path());
+        let scratch = tempfile::tempdir().unwrap();
+        let read = read_out(&path, &KEY, &FIRST, scratch.path(), 9);
+        assert!(bytes_of(directory.path()) == before, "page {page}");
+        match read {
+            Err(fault) => {
+                assert_eq!(page, 0, "only the page of the key keeps everything");
+                assert_eq!(fault, OpenFault::Storage(StorageFault::Damaged));
+            }
+            Ok((store, false)) => {
+                whole += 1;
+                assert_eq!(history(&store).len(), usize::from(MESSAGES));
+            }
+            Ok((store, true)) => {
+                partly += 1;
+                assert!(history(&store).is_sorted());
+            }
+        }
+    }
+    assert!(whole > 0 && partly > 0, "{whole} {partly}");
+}
