@@ -159,6 +159,8 @@ fn set_up(
     let hidden = options.hidden && options.invitation.is_none();
     desktop.open_window(hidden)?;
     connect(&controller, &desktop);
+    let (watching, telling) = (controller.clone(), Arc::clone(&desktop));
+    desktop.watch_page(move || give_page_up(&watching, &telling));
     if let Some(link) = &options.invitation {
         controller.open_invitation(link);
     }
@@ -224,10 +226,23 @@ async fn restart_if_blank(controller: Controller, desktop: Arc<Desktop>) {
     tokio::time::sleep(BLANK_PATIENCE).await;
     if !controller.is_window_alive() {
         tracing::warn!("the window stays empty: once more with the other renderer");
-        controller.close().await;
-        rendering::restart_with_fallback();
-        controller.quit().await;
+        restart_with_other_renderer(&controller).await;
     }
+}
+
+async fn restart_with_other_renderer(controller: &Controller) {
+    controller.close().await;
+    rendering::restart_with_fallback();
+    controller.quit().await;
+}
+
+/// The page can't be shown, however often it is loaded.
+fn give_page_up(controller: &Controller, desktop: &Desktop) {
+    if !rendering::has_fallback() {
+        return desktop.tell_page_lost();
+    }
+    let controller = controller.clone();
+    tauri::async_runtime::spawn(async move { restart_with_other_renderer(&controller).await });
 }
 
 fn choose(controller: Controller, choice: TrayChoice) {

@@ -11,7 +11,7 @@ use tauri::{
     WebviewWindow, WebviewWindowBuilder,
 };
 use tauri_plugin_clipboard_manager::ClipboardExt as _;
-use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder};
+use tauri_plugin_dialog::{DialogExt as _, FileDialogBuilder, MessageDialogKind};
 use tokio::sync::Notify;
 
 use crate::app_error::{AppError, AppErrorCode};
@@ -25,6 +25,7 @@ use crate::tray::{self, Tray, TrayChoice};
 use crate::view::{
     AppView, MESSAGES_EVENT, MessagesChanged, RELAY_TEST_EVENT, RelayTestView, Theme, VIEW_EVENT,
 };
+use crate::web_process;
 use crate::window::{Closing, FileProposal, LoginStart, TrayView, Window};
 use crate::window_frame::{self, Frame, FrameFile};
 
@@ -117,6 +118,25 @@ impl Desktop {
     pub fn is_hidden(&self) -> bool {
         let window = self.window();
         window.is_some_and(|window| window.is_visible().is_ok_and(|visible| !visible))
+    }
+
+    /// Loads the page anew when its process ends, and calls `on_hopeless` where that is no
+    /// help.
+    pub fn watch_page(&self, on_hopeless: impl Fn() + Send + 'static) {
+        if let Some(window) = self.window() {
+            web_process::watch(&window, on_hopeless);
+        }
+    }
+
+    /// Says in a dialogue of the system that the window can't show anything.
+    pub fn tell_page_lost(&self) {
+        let catalogue = self.catalogue.get();
+        self.app
+            .dialog()
+            .message(catalogue.attribute("page-lost", "about"))
+            .title(catalogue.text("page-lost"))
+            .kind(MessageDialogKind::Error)
+            .show(|_| {});
     }
 
     /// Waits until the window was shown for the first time.

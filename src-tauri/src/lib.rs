@@ -23,6 +23,7 @@ pub mod settings;
 pub mod start_at_login;
 pub mod tray;
 pub mod view;
+pub mod web_process;
 pub mod window;
 pub mod window_frame;
 

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::desktop::Desktop;
 use crate::port::free_ports;
-use crate::process::{OwnedProcess, is_alive, wait_until};
+use crate::process::{OwnedProcess, child_of, is_alive, wait_until};
 
 /// How long a thing on the screen may take to appear.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -65,7 +65,9 @@ impl AppWindow {
         let client = connect(port, binary, arguments)
             .await
             .with_context(|| format!("the log ends with:\n{}", end_of(log_path)))?;
-        let app = child_of(driver.id(), binary).context("the driver started no app")?;
+        let own = binary.canonicalize()?;
+        let app = child_of(driver.id(), |program| program == own);
+        let app = app.context("the driver started no app")?;
         Ok(Self {
             client,
             driver,
@@ -341,23 +343,6 @@ fn end_of(log: &Path) -> String {
         .get(lines.len().saturating_sub(LINES)..)
         .unwrap_or_default()
         .join("\n")
-}
-
-/// Finds the child of `parent` that runs `binary`.
-fn child_of(parent: u32, binary: &Path) -> Option<Pid> {
-    let binary = binary.canonicalize().ok()?;
-    std::fs::read_dir("/proc")
-        .ok()?
-        .flatten()
-        .find_map(|entry| {
-            let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The name in brackets may hold anything; the parent is the second field after it.
-            let own_parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
-            let runs = std::fs::read_link(entry.path().join("exe")).ok()?;
-            let is_it = own_parent == parent.to_string() && runs == binary;
-            is_it.then(|| Pid::from_raw(pid)).flatten()
-        })
 }
 
 #[cfg(test)]

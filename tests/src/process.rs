@@ -6,6 +6,7 @@
 //! Never does: touch a process that it didn't start.
 
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -148,6 +149,23 @@ pub fn is_alive(pid: u32) -> bool {
     let has_ended = matches!(fields.next(), Some("Z" | "X") | None);
     let threads: u32 = fields.nth(16).and_then(|n| n.parse().ok()).unwrap_or(0);
     !has_ended || threads > 1
+}
+
+/// The first child of a process that runs a program.
+#[must_use]
+pub fn child_of(parent: u32, is_program: impl Fn(&Path) -> bool) -> Option<Pid> {
+    std::fs::read_dir("/proc")
+        .ok()?
+        .flatten()
+        .find_map(|entry| {
+            let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // The name in brackets may hold anything; the parent is the second field after it.
+            let own_parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+            let runs = std::fs::read_link(entry.path().join("exe")).ok()?;
+            let is_it = own_parent == parent.to_string() && is_program(&runs);
+            is_it.then(|| Pid::from_raw(pid)).flatten()
+        })
 }
 
 /// Waits until `probe` gives a value.
