@@ -53,6 +53,8 @@ impl Desktop {
         let (screen, display) = start_screen()?;
         environment.push(("DISPLAY", display));
         let (bus, address) = start_bus(folder.path(), &environment)?;
+        // What the system's own bus says is nobody's business here.
+        environment.push(("DBUS_SYSTEM_BUS_ADDRESS", address.clone()));
         environment.push(("DBUS_SESSION_BUS_ADDRESS", address));
         let keychain = match keychain {
             Keychain::Unlocked => Some(start_keychain(&environment)?),

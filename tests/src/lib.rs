@@ -22,7 +22,7 @@
 //! | [`hostile_relay`] | a relay that does what it likes |
 //! | [`membership_simulation`] | groups that form and lose members, without anything else |
 //! | [`simulation`] | whole groups in one thread, without a program |
-//! | [`stepped_clock`] | the wall clock that a real program sees, moved ahead |
+//! | [`stepped_clock`] | the wall clock that a real program sees, moved |
 //! | [`terminal`] | what the programs of this crate say |
 //! | [`log_canary`] | words that no log may contain |
 
@@ -39,6 +39,7 @@ pub mod process;
 pub mod program;
 pub mod relay_process;
 pub mod relay_session;
+pub mod secret_service;
 pub mod session_bus;
 pub mod simulation;
 pub mod soak;

@@ -24,7 +24,7 @@ fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn connect(desktop: &Desktop) -> anyhow::Result<Builder<'static>> {
+pub(crate) fn connect(desktop: &Desktop) -> anyhow::Result<Builder<'static>> {
     let address = desktop
         .environment()
         .find(|(name, _)| *name == "DBUS_SESSION_BUS_ADDRESS")
@@ -337,6 +337,21 @@ impl NotificationServer {
             .with_context(|| format!("{:?}", self.notices()))
     }
 
+    /// Waits for a notification that is as it should be, after the first `count` ones.
+    ///
+    /// # Errors
+    ///
+    /// When there is none in time.
+    pub fn until_after(
+        &self,
+        count: usize,
+        what: &str,
+        is_so: impl Fn(&Notice) -> bool,
+    ) -> anyhow::Result<Notice> {
+        let find = || self.notices().into_iter().skip(count).find(&is_so);
+        wait_until(what, PATIENCE, find).with_context(|| format!("{:?}", self.notices()))
+    }
+
     /// Does what a click on a notification does.
     ///
     /// # Errors
@@ -367,6 +382,87 @@ impl NotificationServer {
             name,
             body,
         )?;
+        Ok(())
+    }
+}
+
+/// What says that the screen was locked. On a test's desktop the system bus is the session's.
+pub struct ScreenSaver {
+    connection: Connection,
+}
+
+/// A signal: path, interface, name, and what it carries.
+type ScreenSignal = (&'static str, &'static str, &'static str, Option<bool>);
+
+impl ScreenSaver {
+    /// Everything that says so on the desktops there are.
+    pub const LOCKS: [ScreenSignal; 4] = [
+        (
+            "/org/freedesktop/ScreenSaver",
+            "org.freedesktop.ScreenSaver",
+            "ActiveChanged",
+            Some(true),
+        ),
+        (
+            "/org/gnome/ScreenSaver",
+            "org.gnome.ScreenSaver",
+            "ActiveChanged",
+            Some(true),
+        ),
+        (
+            "/org/freedesktop/login1/session/_31",
+            "org.freedesktop.login1.Session",
+            "Lock",
+            None,
+        ),
+        (
+            "/org/freedesktop/login1",
+            "org.freedesktop.login1.Manager",
+            "PrepareForSleep",
+            Some(true),
+        ),
+    ];
+
+    /// Something that may speak of the screen.
+    ///
+    /// # Errors
+    ///
+    /// When the bus refuses it.
+    pub fn start(desktop: &Desktop) -> anyhow::Result<Self> {
+        let connection = connect(desktop)?.build()?;
+        Ok(Self { connection })
+    }
+
+    /// Sends one of the signals.
+    ///
+    /// # Errors
+    ///
+    /// The bus.
+    pub fn say(&self, (path, interface, name, state): ScreenSignal) -> anyhow::Result<()> {
+        let to = None::<&str>;
+        match state {
+            Some(state) => self
+                .connection
+                .emit_signal(to, path, interface, name, &state)?,
+            None => self
+                .connection
+                .emit_signal(to, path, interface, name, &())?,
+        }
+        Ok(())
+    }
+
+    /// Says in each way that the screen is open, or that something else is locked.
+    ///
+    /// # Errors
+    ///
+    /// The bus.
+    pub fn say_unlocked(&self) -> anyhow::Result<()> {
+        for (path, interface, name, state) in Self::LOCKS {
+            match state {
+                Some(_) => self.say((path, interface, name, Some(false)))?,
+                None => self.say((path, interface, "Unlock", None))?,
+            }
+        }
         Ok(())
     }
 }

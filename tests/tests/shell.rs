@@ -1,139 +1,37 @@
-//! The app in its desktop: tray, notifications, links, a second start, starting hidden.
+//! The app in its desktop: tray, notifications, links, a second start, starting hidden. What
+//! goes wrong around it, and what a kill leaves, is in the files of the folder.
 //!
 //! The tray and the notification server are the test's own, so it sees what the app asks of
 //! them and does what a person would do with them. The second device is the command-line
 //! client.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+#[path = "shell/keychain.rs"]
+mod keychain;
+#[path = "shell/notification.rs"]
+mod notification;
+#[path = "shell/page.rs"]
+mod page;
+#[path = "shell/screen_lock.rs"]
+mod screen_lock;
+#[path = "shell/stage.rs"]
+mod stage;
+#[path = "shell/waiting.rs"]
+mod waiting;
+
+use std::process::Command;
 
 use anyhow::{Context as _, ensure};
 use sealpost_protocol::frame::Frame;
 use sealpost_protocol::invitation::Invitation;
-use sealpost_tests::desktop::{Desktop, Keychain};
+use sealpost_tests::desktop::Keychain;
 use sealpost_tests::device_process::Device;
 use sealpost_tests::driver::{AppWindow, PATIENCE};
-use sealpost_tests::process::{OwnedProcess, wait_until};
-use sealpost_tests::program::Program;
+use sealpost_tests::process::wait_until;
 use sealpost_tests::relay_session::RelaySession;
 use sealpost_tests::session_bus::{NotificationServer, TrayHost};
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
 
-/// Windows draw on the processor here; two tests at once would only slow each other down.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
-
-/// The four words of a window, once they are there.
-const READ_WORDS: &str = r#"
-    const words = [...document.querySelectorAll('[data-testid="words"] .word')];
-    return words.length === 4 ? words.map((word) => word.textContent) : null;
-"#;
-
-const VALUE_OF: &str =
-    "return document.querySelector(`[data-testid=\"${arguments[0]}\"]`)?.value ?? null";
-
-const INVITATION_IS: &str =
-    "return document.querySelector('[data-testid=\"invitation-input\"]')?.value === arguments[0]";
-
-const HAS_FOCUS: &str = "return document.activeElement?.dataset.testid === arguments[0]";
-
-/// A desktop and the app on it.
-struct Stage {
-    desktop: Desktop,
-    app: PathBuf,
-}
-
-impl Stage {
-    fn set(keychain: Keychain) -> anyhow::Result<Self> {
-        Ok(Self {
-            app: Program::App.built()?,
-            desktop: Desktop::start(keychain)?,
-        })
-    }
-
-    fn arguments(&self) -> Vec<String> {
-        let data = self.desktop.folder().join("profiles");
-        let data = data.to_string_lossy().into_owned();
-        [
-            "--data-dir",
-            &data,
-            "--relay-host",
-            "127.0.0.1",
-            "--log-level",
-            "trace",
-        ]
-        .map(str::to_owned)
-        .to_vec()
-    }
-
-    async fn open(&self, more: &[&str]) -> anyhow::Result<AppWindow> {
-        let mut arguments = self.arguments();
-        arguments.extend(more.iter().map(|&argument| argument.to_owned()));
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let log = self.desktop.folder().join("app.log");
-        AppWindow::open(&self.desktop, &self.app, &arguments, &log).await
-    }
-
-    /// Starts the app without anybody at its page.
-    fn start(&self, more: &[&str]) -> anyhow::Result<OwnedProcess> {
-        let mut command = Command::new(&self.app);
-        self.desktop
-            .place(&mut command)
-            .args(self.arguments())
-            .args(more)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        OwnedProcess::start("sealpost-app", &mut command)
-    }
-
-    /// Starts the app once more and waits until it has handed its arguments over.
-    fn start_again(&self, more: &[&str]) -> anyhow::Result<()> {
-        let status = self.start(more)?.wait(PATIENCE)?;
-        ensure!(status.success(), "the second start failed: {status}");
-        Ok(())
-    }
-
-    /// Whether the screen shows the window.
-    fn is_on_screen(&self) -> anyhow::Result<bool> {
-        let mut command = Command::new("xwininfo");
-        let output = self
-            .desktop
-            .place(&mut command)
-            .args(["-name", "Sealpost"])
-            .output()?;
-        Ok(String::from_utf8_lossy(&output.stdout).contains("IsViewable"))
-    }
-
-    fn until_on_screen(&self, is_shown: bool) -> anyhow::Result<()> {
-        let what = if is_shown { "the window" } else { "no window" };
-        wait_until(what, PATIENCE, || {
-            (self.is_on_screen().ok()? == is_shown).then_some(())
-        })
-    }
-}
-
-/// Starts a group in the window and pairs it with a second device; returns the invitation.
-async fn pair(window: &AppWindow, guest: &Device) -> anyhow::Result<String> {
-    window.type_into("device-name", "Anna").await?;
-    window.click("start-group").await?;
-    window.element("qr-code").await?;
-    let link = window.run(VALUE_OF, vec![json!("invitation-link")]).await?;
-    let link = link.as_str().context("there is no invitation")?.to_owned();
-    let mut joining = guest.start(&["join", &link])?;
-    joining.wait_for("question")?;
-    joining.type_line("yes")?;
-    let there = joining.wait_for("words")?;
-    let here = window.run_until("the words", READ_WORDS, vec![]).await?;
-    ensure!(
-        there["words"] == here,
-        "the two devices show different words"
-    );
-    window.click("accept").await?;
-    joining.type_line("same")?;
-    joining.wait_for("joined")?;
-    ensure!(joining.wait()?.success(), "the guest did not join");
-    Ok(link)
-}
+use stage::{HAS_FOCUS, INVITATION_IS, ONE_AT_A_TIME, Stage, pair};
 
 /// Puts a blob into the app's inbox that is no message.
 async fn push_rubbish(link: &str) -> anyhow::Result<()> {
@@ -367,18 +265,5 @@ async fn without_a_tray_a_hidden_start_can_be_found_and_a_link_opens_the_form() 
         .await
         .unwrap();
     stage.until_on_screen(true).unwrap();
-    window.close().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_locked_keychain_is_named_and_tried_again() {
-    let _turn = ONE_AT_A_TIME.lock().await;
-    let mut stage = Stage::set(Keychain::Locked).unwrap();
-    let window = stage.open(&[]).await.unwrap();
-    let text = window.text("keychain-trouble").await.unwrap();
-    assert!(text.contains("locked"), "{text}");
-    stage.desktop.unlock_keychain().unwrap();
-    window.click("try-keychain-again").await.unwrap();
-    window.element("device-name").await.unwrap();
     window.close().await.unwrap();
 }
