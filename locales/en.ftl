@@ -72,7 +72,9 @@ start-title = Add a group
 way-start = Start a group
 way-start-about = You get a pairing code that brings other devices in.
 way-join = Join a group
-way-join-about = With a code that another device shows you: pasted, or as a picture. No camera is needed.
+way-join-about = With a code that another device shows you. No camera is needed.
+way-join-link = Paste it as a link
+way-join-picture = Open it as a picture
 start-group = Start a group
 start-group-busy = Starting the group…
 join-with-code = Join with a code
@@ -91,7 +93,13 @@ pair-show = Show my code
 pair-enter = Enter a code
 pair-show-needs-group = A code brings a device into a group. Choose the group, or start one.
 qr-label = Pairing code as a picture
-code-how = Open Sealpost on the other device, choose “Join with a code”, and use this picture or link.
+pair-how = How pairing goes
+pair-how-open = On the other device, choose “Join with a code”.
+pair-how-give = Show it this picture, or send it this link.
+pair-how-compare = Compare four words on both screens, and accept.
+enter-how-ask = On a device of the group, choose “Pair a device”.
+enter-how-give = Bring its link or its picture here.
+enter-how-compare = Compare four words on both screens.
 code-valid-until = Valid until { $time }
 code-minutes-left = { $minutes ->
     [one] one minute left
@@ -185,7 +193,7 @@ status-joining = Joining…
 status-not-joined = This device is not in the group any more
 status-left = This device has left the group
 status-removed = This device was removed from the group
-status-admission-void = This device’s admission came to nothing
+status-admission-void = This device was not let in after all
 status-destroyed = The group was destroyed
 status-group-full = The group was full
 status-store-reset = This device started over and is not in the group any more
@@ -199,6 +207,8 @@ connection-name-not-found = The name { $relay } is not known to this network
     .action = Check the name in the relay’s address, and this computer’s connection.
 connection-refused = No relay is running at { $relay }
     .action = Start the relay, or check the port in its address. What you write waits here.
+connection-refused-here = The relay on this computer isn’t running
+    .action = Switch it on. What you write waits here and goes out by itself.
 connection-no-answer = { $relay } doesn’t answer
     .action = It is off, in another network, or a firewall is in between. What you write waits here and goes out by itself.
 connection-something-else = What answers at { $relay } is not a relay
@@ -408,6 +418,11 @@ erase-not-others = Nothing changes on other devices.
 
 relay-title = Relay
 relay-of-group = Relay of this group
+relay-path-others = { $count ->
+    [0] nobody else yet
+    [one] one other device
+   *[other] { $count } other devices
+}
 relay-address = Address
 relay-run = Run a relay on this computer
 relay-line-off = Relay here: off
@@ -542,9 +557,10 @@ passphrase-removed = The keys are in the keychain now.
 
 search-title = Search
 search-label = Words, names, parts of words
+search-begin = What are you looking for?
 search-about = Searches the messages of all groups on this device, and the names of groups. Nothing leaves this computer.
 search-busy = Searching…
-search-nothing = Nothing holds “{ $text }”.
+search-nothing = Nothing found for “{ $text }”
 search-nothing-about = Try fewer letters. Messages from before this device joined a group are not here.
 search-found = { $count ->
     [one] One message found
@@ -566,10 +582,10 @@ issues-in-group = { $count ->
     [one] There is a delivery issue in this group.
    *[other] There are { $count } delivery issues in this group.
 }
-issues-look = Look
+issues-look = See them
 issues-loading = Reading the list…
 issues-none = No delivery issues
-issues-none-about = Every message that was meant for this device or written here went its way. If one doesn’t, it is named here, with the reason.
+issues-none-about = As far as this device knows, every message went its way. If one doesn’t, it is named here, with the reason.
 issues-about = Everything that did not go its way, newest first. An entry stays until you dismiss it.
 issues-label = { $what }, in { $group }
 issues-dismiss = Dismiss
@@ -597,7 +613,7 @@ start-at-login = Start when I log in
 start-hidden = Start without a window
 start-hidden-tray = It then waits in the tray.
 start-hidden-no-tray = No tray shows Sealpost’s icon on this desktop, so it starts with its window minimised instead.
-start-relay = Start the relay on this computer along with Sealpost
+start-relay = Start the relay with Sealpost
 settings-look = Look and language
 theme-label = Colours
 theme-light = Light
@@ -648,7 +664,14 @@ shortcut-next = To the next control
 ## About
 
 about-title = About Sealpost
-about-what = Sealpost carries messages between your own devices and small groups. They are sealed on the device that writes them and opened on the devices of the group; the relay in between sees neither text nor names.
+about-what = Sealpost carries messages between your own devices and small groups.
+travel-label = How a message travels
+travel-seal = Sealed where it is written
+    .about = Only the devices of its group can open it.
+travel-wait = Kept by the relay
+    .about = It sees neither text nor names, and waits for devices that are off.
+travel-open = Opened where it arrives
+    .about = Each device of the group fetches it for itself.
 about-states = It says of a message only what it knows: waiting, sending, on relay, or failed and why.
 about-licence = Free software, under the MIT or the Apache 2.0 licence.
 version-app = Sealpost
@@ -709,7 +732,7 @@ error-not-listed = The group doesn’t list this device at the moment
     .action = Wait until the other devices have been online, then try again.
 error-manifest-awaited = News of the group is still missing here
     .why = Another device’s change, which this one builds on, is still on its way.
-    .action = Wait a moment and try again. If you wanted to leave, Sealpost does it by itself while it runs.
+    .action = Wait a moment and try again. If you wanted to leave, Sealpost does it by itself.
 error-versions-exhausted = The members of this group can’t change any more
     .why = Its list of members has had the last version there is.
     .action = Make a new group and pair the devices there.

@@ -82,8 +82,9 @@ export function connectionAction(group: GroupView): string | null {
   return connectionMood(group) === "trouble" ? t(`${troubleKey(group)}.action`) : null;
 }
 
-function troubleKey({ connection: { state, reason } }: GroupView): string {
+function troubleKey({ connection: { state, reason }, relayIsHere }: GroupView): string {
   if (state === "unsupported") return "connection-unsupported";
+  if (relayIsHere && reason === "refused") return "connection-refused-here";
   return reason === null ? "connection-disconnected" : reasonKeys[reason];
 }
 

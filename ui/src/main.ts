@@ -2,7 +2,10 @@ import { mount } from "svelte";
 import App from "./App.svelte";
 import { type Channel, makeApi, tauriChannel } from "./api";
 import { Desk } from "./state.svelte";
-import "./theme.css";
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/controls.css";
+import "./styles/layout.css";
 
 const target = document.getElementById("app");
 if (target === null) throw new Error("index.html has no #app");

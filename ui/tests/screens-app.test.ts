@@ -1,4 +1,4 @@
 import { holdInEveryLook } from "./looks";
-import { appScenes } from "./scenes";
+import { appScenes } from "./scenes_app";
 
 holdInEveryLook(appScenes);

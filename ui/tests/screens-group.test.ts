@@ -1,4 +1,4 @@
 import { holdInEveryLook } from "./looks";
-import { groupScenes } from "./scenes";
+import { groupScenes } from "./scenes_group";
 
 holdInEveryLook(groupScenes);

@@ -1,4 +1,4 @@
 import { holdInEveryLook } from "./looks";
-import { startScenes } from "./scenes";
+import { startScenes } from "./scenes_start";
 
 holdInEveryLook(startScenes);

@@ -3,7 +3,10 @@
 import type { AppErrorCode } from "../bindings/AppErrorCode";
 import type { AppView } from "../bindings/AppView";
 import type { CohesionView } from "../bindings/CohesionView";
+import type { ConnectionView } from "../bindings/ConnectionView";
+import type { ConnectReason } from "../bindings/ConnectReason";
 import type { GroupView } from "../bindings/GroupView";
+import type { JoinView } from "../bindings/JoinView";
 import type { KeychainTrouble } from "../bindings/KeychainTrouble";
 import type { MemberView } from "../bindings/MemberView";
 import type { RelayView } from "../bindings/RelayView";
@@ -170,18 +173,32 @@ export function sceneView(scene: string, language: string): AppView {
   if (name === "apart") view.groups.forEach((one) => (one.cohesion = (detail ?? "cutOff") as CohesionView));
   if (name === "one-closed") view.failure = { code: "storage", args: { kind: "damaged" } };
   if (name === "disk-full") view.failure = { code: "storage", args: { kind: "full" } };
-  if (name === "relay-off") view.relay = relayOff;
-  if (name === "relay-failed") {
-    view.relay = { ...relayOff, state: "failed", failure: { code: "relay-port-in-use", args: { port: 7700 } } };
-  }
-  if (name === "join" || name === "join-wait") view.groups.unshift(joiningGroup(name === "join-wait"));
+  if (name === "relay-off") setRelay(view, relayOff);
+  if (name === "relay-starting") setRelay(view, { ...relayOff, state: "starting" }, { state: "connecting", reason: null });
+  if (name === "relay-failed") setRelay(view, { ...relayOff, state: "failed", failure: { code: "relay-port-in-use", args: { port: 7700 } } });
+  if (name === "no-network") view.relay = { ...relayOn, addresses: [] };
+  if (name === "connection") view.groups.forEach((one) => (one.connection = connectionOf(detail)));
+  if (name === "status") view.groups.forEach((one) => Object.assign(one, detail === "destroying" ? { status: "destroying" } : { status: "notJoined", statusReason: detail }));
+  if (name === "dropped") view.groups.forEach((one) => (one.droppedAdmission = { name: "Pixel 9", reason: detail === "removed" ? "removed" : "groupFull" }));
+  if (name === "join" || name === "join-wait") view.groups.unshift(joiningGroup(name === "join-wait", detail));
   return view;
 }
 
-export function joiningGroup(confirmed: boolean): GroupView {
+/** Without the relay on this computer, the groups that use it are cut off. */
+function setRelay(view: AppView, relay: RelayView, connection: ConnectionView = { state: "disconnected", reason: "refused" }): void {
+  view.relay = relay;
+  for (const one of view.groups) if (one.relayIsHere) one.connection = connection;
+}
+
+function connectionOf(detail: string | undefined): ConnectionView {
+  if (detail === "unsupported") return { state: "unsupported", reason: null };
+  return { state: "disconnected", reason: (detail ?? null) as ConnectReason | null };
+}
+
+export function joiningGroup(confirmed: boolean, progress?: string): GroupView {
   const joining = group("joining", "", []);
   joining.status = "pendingJoin";
   joining.relayIsHere = false;
-  joining.join = { words, confirmed, progress: "onRelay" };
+  joining.join = progress === "preparing" ? null : { words, confirmed, progress: (progress ?? "onRelay") as JoinView["progress"] };
   return joining;
 }
