@@ -16,6 +16,16 @@ use crate::stepped_clock;
 /// How long the relay may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Settings for [`RelayProcess::start_with`] of a relay that takes whatever it is given, where
+/// the limits would refuse the load that something is about.
+pub const LIMITS_OFF: [(&str, &str); 5] = [
+    ("TRUESEAL_RELAY_PUSH_RATE", "1000000000"),
+    ("TRUESEAL_RELAY_PUSH_BURST", "1000000000"),
+    ("TRUESEAL_RELAY_INBOX_MAX_BLOBS", "1000000000"),
+    ("TRUESEAL_RELAY_INBOX_MAX_BYTES", "1000000000000"),
+    ("TRUESEAL_RELAY_STORE_MIN_FREE_BYTES", "0"),
+];
+
 /// A relay, whether it runs at the moment or not.
 #[derive(Debug)]
 pub struct RelayProcess {
@@ -88,13 +98,14 @@ impl RelayProcess {
         Ok(())
     }
 
-    /// Lets the relay believe, from its next start on, that `days` more have passed.
+    /// Lets the relay believe, from its next start on, that it is so many minutes later.
     ///
     /// # Errors
     ///
     /// When the library for that is missing.
-    pub fn step_clock(&mut self, days: u32) -> anyhow::Result<()> {
-        self.environment.extend(stepped_clock::environment(days)?);
+    pub fn step_clock(&mut self, minutes: i32) -> anyhow::Result<()> {
+        self.environment
+            .extend(stepped_clock::environment(minutes)?);
         Ok(())
     }
 

@@ -25,7 +25,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::relay_process::RelayProcess;
+use crate::relay_process::{LIMITS_OFF, RelayProcess};
 use crate::relay_session::RelaySession;
 use crate::stream_account::{StreamAccount, StreamId, StreamTally};
 
@@ -44,14 +44,6 @@ const SILENCE: Duration = Duration::from_millis(500);
 const RETRY: Duration = Duration::from_millis(20);
 /// Bytes of an Envelope before its filling: sender, recipient, number.
 const HEAD_BYTES: usize = 16;
-/// Where the limits would refuse the load that this is about.
-const LIMITS_OFF: [(&str, &str); 5] = [
-    ("TRUESEAL_RELAY_PUSH_RATE", "1000000000"),
-    ("TRUESEAL_RELAY_PUSH_BURST", "1000000000"),
-    ("TRUESEAL_RELAY_INBOX_MAX_BLOBS", "1000000000"),
-    ("TRUESEAL_RELAY_INBOX_MAX_BYTES", "1000000000000"),
-    ("TRUESEAL_RELAY_STORE_MIN_FREE_BYTES", "0"),
-];
 
 /// What is to happen.
 #[derive(Clone, Copy, Debug)]
