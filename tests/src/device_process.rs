@@ -22,6 +22,10 @@ use crate::stepped_clock;
 /// How long a command may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// The folder of the data: of any script, with blanks, and long.
+const DATA: &str = "\u{c6c5}\u{b514} äöü \u{7a7a} x, as long as names of people and of folders can \
+    become when somebody puts a whole sentence there and then goes on to another one";
+
 /// A device, whether a program runs for it or not.
 #[derive(Debug)]
 pub struct Device {
@@ -109,13 +113,14 @@ impl Device {
         self.environment.clear();
     }
 
-    /// Lets the device's next programs believe that `days` more have passed.
+    /// Lets the device's next programs believe that it is so many minutes later.
     ///
     /// # Errors
     ///
     /// When the library for that is missing.
-    pub fn step_clock(&mut self, days: u32) -> anyhow::Result<()> {
-        self.environment.extend(stepped_clock::environment(days)?);
+    pub fn step_clock(&mut self, minutes: i32) -> anyhow::Result<()> {
+        self.environment
+            .extend(stepped_clock::environment(minutes)?);
         Ok(())
     }
 
@@ -123,6 +128,12 @@ impl Device {
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The folder that the programs are told to keep their data in.
+    #[must_use]
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join(DATA)
     }
 
     /// Everything that the device's programs have logged so far.
@@ -141,7 +152,7 @@ impl Device {
         let mut command = Command::new(&self.program);
         command
             .arg("--data-dir")
-            .arg(self.folder.path().join("data"))
+            .arg(self.data())
             .args(["--profile", &self.profile, "--json", "--log-level", "trace"])
             .args(arguments)
             .env_remove("SEALPOST_PASSPHRASE")

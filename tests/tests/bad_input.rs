@@ -104,7 +104,7 @@ fn a_pairing_token_with_one_letter_changed() {
     let relay = RelayProcess::start().unwrap();
     let (_host, _inviting, link) = invitation(&relay, "--accept");
     let guest = Device::new("guest", "Guest").unwrap();
-    let before = content(&guest.folder().join("data"));
+    let before = content(&guest.data());
     let broken = with_another_at(&link, link.len() - 20);
     assert_eq!(
         read(&mut typed(&guest, &["join", &broken, "--yes"])),
@@ -114,10 +114,7 @@ fn a_pairing_token_with_one_letter_changed() {
          To do: Copy the whole invitation again, or have it sent again. Nothing was changed on this device.\n\
          \x20      (code-check)\n"
     );
-    assert!(
-        content(&guest.folder().join("data")) == before,
-        "the data was changed"
-    );
+    assert!(content(&guest.data()) == before, "the data was changed");
 }
 
 #[test]
@@ -142,7 +139,7 @@ fn a_relay_address_with_a_wrong_key() {
     // The last digit but one of the key: still a key, but of no relay.
     let wrong = with_another_at(&right, right.find('@').unwrap() - 2);
     let device = Device::new("device", "Device").unwrap();
-    let before = content(&device.folder().join("data"));
+    let before = content(&device.data());
     assert_eq!(
         read(&mut typed(
             &device,
@@ -163,10 +160,7 @@ fn a_relay_address_with_a_wrong_key() {
         .error
         .unwrap();
     assert_eq!(error["code"], "relay-wrong-key");
-    assert!(
-        content(&device.folder().join("data")) == before,
-        "the data was changed"
-    );
+    assert!(content(&device.data()) == before, "the data was changed");
     assert_eq!(device.run_well(&["group", "list"]).unwrap().len(), 0);
 }
 
@@ -242,19 +236,16 @@ fn a_data_directory_that_cannot_be_written() {
                 \x20      (data-not-writable)\n";
 
     // A file where a folder is expected: also root can't write there.
-    std::fs::write(device.folder().join("data"), "a file").unwrap();
+    std::fs::write(device.data(), "a file").unwrap();
     assert_eq!(
         read(&mut typed(&device, &["init", "--key-store", "file"])),
         text.replace("WHY", "A part of its path is not a folder.")
     );
-    assert_eq!(
-        std::fs::read(device.folder().join("data")).unwrap(),
-        b"a file"
-    );
+    assert_eq!(std::fs::read(device.data()).unwrap(), b"a file");
 
     // A folder of somebody else. Root may write it, so the program runs as nobody.
-    std::fs::remove_file(device.folder().join("data")).unwrap();
-    std::fs::create_dir(device.folder().join("data")).unwrap();
+    std::fs::remove_file(device.data()).unwrap();
+    std::fs::create_dir(device.data()).unwrap();
     std::fs::set_permissions(device.folder(), Permissions::from_mode(0o755)).unwrap();
     let mut command = typed(&device, &["init", "--key-store", "file"]);
     // The build folder may be closed to others; a copy outside of it is not.
@@ -269,7 +260,7 @@ fn a_data_directory_that_cannot_be_written() {
         command.uid(NOBODY);
     } else {
         let read_only = Permissions::from_mode(0o500);
-        std::fs::set_permissions(device.folder().join("data"), read_only).unwrap();
+        std::fs::set_permissions(device.data(), read_only).unwrap();
     }
     assert_eq!(
         read(&mut command),

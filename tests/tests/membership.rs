@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use sealpost_tests::device_process::{Device, RunningCommand, pair};
 use sealpost_tests::relay_process::RelayProcess;
+use sealpost_tests::stepped_clock::DAY;
 use serde_json::{Value, json};
 
 /// An agreement that takes longer never comes: one merge waits for 20 s at most here.
@@ -313,7 +314,7 @@ fn own_id(device: &Device) -> String {
 
 #[test]
 fn a_device_that_was_offline_for_29_days_is_wiped_by_the_destroy_command() {
-    const DAYS: u32 = 29;
+    const AWAY: i32 = 29 * DAY;
     let mut relay = RelayProcess::start().unwrap();
     let a = Device::new("a", "Ash").unwrap();
     let mut b = Device::new("b", "Birch").unwrap();
@@ -336,8 +337,8 @@ fn a_device_that_was_offline_for_29_days_is_wiped_by_the_destroy_command() {
     assert_eq!(destroyed[1]["told"], true);
     relay.stop().unwrap();
 
-    relay.step_clock(DAYS).unwrap();
-    b.step_clock(DAYS).unwrap();
+    relay.step_clock(AWAY).unwrap();
+    b.step_clock(AWAY).unwrap();
     relay.resume().unwrap();
     let mut reading = b.start(&["tail"]).unwrap();
     while reading.wait_for("status").unwrap()["reason"] != "destroyed" {}

@@ -390,3 +390,25 @@ fn cut_by_one(token: &str) -> &str {
     characters.next_back();
     characters.as_str()
 }
+
+#[test]
+fn devices_whose_clocks_differ_pair_and_write_to_each_other() {
+    const HOUR: i32 = 60;
+    for minutes in [-25 * HOUR, -10, 10, 25 * HOUR] {
+        let relay = RelayProcess::start().unwrap();
+        let host = Device::new("host", "Host").unwrap();
+        let mut guest = guest("Guest");
+        guest.step_clock(minutes).unwrap();
+        pair(&host, &guest, "Group", &relay.address().unwrap()).unwrap();
+        for (from, to) in [(&host, &guest), (&guest, &host)] {
+            let text = format!("apart by {minutes} minutes");
+            from.run_well(&["send", &text, "--wait", "20"]).unwrap();
+            let mut reading = to.start(&["tail"]).unwrap();
+            assert_eq!(reading.wait_for("message").unwrap()["text"], text.as_str());
+            reading.terminate().unwrap();
+            drop(reading);
+            let issues = to.run_well(&["issues"]).unwrap();
+            assert!(issues.is_empty(), "{issues:?}");
+        }
+    }
+}
