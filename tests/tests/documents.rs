@@ -10,13 +10,17 @@ fn validation_names_only_tests_that_exist() {
         .split('`')
         .skip(1)
         .step_by(2)
-        .filter(|name| name.contains(".rs"))
+        .filter(|name| name.contains(".rs") || name.contains(".test.ts"))
         .collect();
     assert!(named.len() > 50, "only {} tests are named", named.len());
     for name in named {
         let (file, function) = name.split_once("::").unwrap_or((name, ""));
         let source = read(file);
-        let is_there = function.is_empty() || source.contains(&format!("fn {function}("));
+        let is_there = match Path::new(file).extension() {
+            _ if function.is_empty() => true,
+            Some(end) if end == "rs" => source.contains(&format!("fn {function}(")),
+            _ => source.contains(&format!("(\"{function}\"")),
+        };
         assert!(
             is_there,
             "docs/validation.md names {name}, which doesn't exist"
