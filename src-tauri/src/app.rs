@@ -222,9 +222,8 @@ async fn restart_if_blank(controller: Controller, desktop: Arc<Desktop>) {
     if !rendering::has_fallback() {
         return;
     }
-    desktop.until_shown().await;
-    tokio::time::sleep(BLANK_PATIENCE).await;
-    if !controller.is_window_alive() {
+    let is_alive = || controller.is_window_alive();
+    if rendering::stays_blank(desktop.until_shown(), BLANK_PATIENCE, is_alive).await {
         tracing::warn!("the window stays empty: once more with the other renderer");
         restart_with_other_renderer(&controller).await;
     }

@@ -55,7 +55,7 @@ use crate::app_error::{AppError, AppErrorCode};
 use crate::catalogue::CurrentCatalogue;
 use crate::notification::Notifications;
 use crate::settings::{Preferences, Settings as _};
-use crate::view::{AppView, CopyText, KeychainTrouble};
+use crate::view::{AppView, CopyText, KeychainTrouble, StatusReason};
 use crate::window::{Closing, TrayStatus, Window};
 
 use attention::Destinations;
@@ -127,6 +127,8 @@ struct State {
     held_elsewhere: BTreeSet<Namespace>,
     has_tray: bool,
     changed_rows: BTreeMap<String, ChangedRows>,
+    /// How groups ended, or that they go on, as far as it isn't on disk yet.
+    unkept_ends: BTreeMap<String, Option<StatusReason>>,
     /// What the person chose, of the profile that is open.
     preferences: Preferences,
     /// What the window shows while the keys move, and all groups are closed for it.
@@ -283,6 +285,7 @@ impl Controller {
         let _lifecycle = tokio::time::timeout(QUIT_PATIENCE, lifecycle).await;
         self.shut_groups(Stage::Closed).await;
         self.stop_relay().await;
+        self.keep_group_ends().await;
         self.state().profile = None;
     }
 

@@ -6,6 +6,8 @@
 //! change its own environment safely, so it starts itself anew with the variable set. A value
 //! that the person chose is respected, whatever it is, and so there is one restart at most.
 
+use std::time::Duration;
+
 /// The variable that switches the renderer off.
 #[cfg(target_os = "linux")]
 const VARIABLE: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
@@ -27,6 +29,18 @@ pub fn has_fallback() -> bool {
     // A window that WebDriver drives is not to be taken away from it.
     let is_driven = std::env::var_os("TAURI_WEBVIEW_AUTOMATION").is_some();
     needs_fallback(!is_driven, std::env::var_os(VARIABLE).is_some())
+}
+
+/// Waits until the window was shown and then for its first picture. Whether there is none
+/// after all of `patience`.
+pub async fn stays_blank(
+    shown: impl Future<Output = ()>,
+    patience: Duration,
+    is_alive: impl Fn() -> bool,
+) -> bool {
+    shown.await;
+    tokio::time::sleep(patience).await;
+    !is_alive()
 }
 
 #[cfg(target_os = "linux")]
@@ -70,7 +84,27 @@ pub fn restart_with_fallback() {}
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
+
+    /// One millisecond stands for the seconds of a person.
+    const PATIENCE: Duration = Duration::from_millis(1);
+
+    #[tokio::test]
+    async fn only_a_window_that_was_shown_and_says_nothing_counts_as_blank() {
+        assert!(stays_blank(async {}, PATIENCE, || false).await);
+        assert!(!stays_blank(async {}, PATIENCE, || true).await);
+        // A window that is hidden draws nothing, however long that is.
+        let hidden = stays_blank(std::future::pending(), PATIENCE, || false);
+        let waited = tokio::time::timeout(PATIENCE * 20, hidden).await;
+        assert!(waited.is_err(), "a hidden window was taken for a blank one");
+        // It is asked once the patience is over, and not before.
+        let is_shown = AtomicBool::new(false);
+        let shown = async { is_shown.store(true, Ordering::SeqCst) };
+        let is_alive = || is_shown.load(Ordering::SeqCst);
+        assert!(!stays_blank(shown, PATIENCE, is_alive).await);
+    }
 
     #[test]
     fn a_value_that_the_person_chose_is_respected() {

@@ -178,9 +178,12 @@ impl Settings for Profile {
         end: Option<StatusReason>,
     ) -> Result<(), ProfileError> {
         let mut ends: BTreeMap<String, StatusReason> = read(self, ENDED_GROUPS).unwrap_or_default();
-        match end {
-            Some(end) => drop(ends.insert(namespace.to_owned(), end)),
-            None => drop(ends.remove(namespace)),
+        let before = match end {
+            Some(end) => ends.insert(namespace.to_owned(), end),
+            None => ends.remove(namespace),
+        };
+        if before == end {
+            return Ok(());
         }
         write(self, ENDED_GROUPS, &ends)
     }

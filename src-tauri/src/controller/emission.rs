@@ -13,7 +13,7 @@ use sealpost_engine::core::status::StatusReason as EngineReason;
 use sealpost_engine::engine::Engine;
 use sealpost_protocol::message_id::MessageId;
 
-use super::{Controller, Shared};
+use super::{Controller, Shared, blocking};
 use crate::settings::Settings as _;
 use crate::view::{
     AppView, DroppedAdmissionView, DroppedReason, MessagesChanged, SpentCode, StaleRequestView,
@@ -149,19 +149,32 @@ impl Controller {
         self.changed();
     }
 
-    /// Keeps what changed this device's place in a group; its end is known after a restart
-    /// too, because the engine then says no more than that the device is in no group.
+    /// Takes note of what changed this device's place in a group. Called by the engine, which
+    /// waits for no file: what is to be kept of it is written before the window is told.
     fn note_status_reason(&self, group: &str, reason: StatusReason) {
         let mut state = self.state();
         if let Some(group) = state.groups.get_mut(group) {
             group.status_reason = Some(reason);
         }
-        let profile = state.profile.clone();
-        drop(state);
         let end = Some(reason).filter(|reason| reason.is_end());
-        // What can't be kept is still shown until the app ends.
-        let _ = profile.map(|profile| profile.set_group_end(group, end));
+        state.unkept_ends.insert(group.to_owned(), end);
+        drop(state);
         self.changed();
+    }
+
+    /// Keeps how groups ended, so that it is known after a restart too: the engine then says
+    /// no more than that the device is in no group.
+    pub(super) async fn keep_group_ends(&self) {
+        let ends = std::mem::take(&mut self.state().unkept_ends);
+        let profile = self.state().profile.clone().filter(|_| !ends.is_empty());
+        let Some(profile) = profile else { return };
+        // What can't be kept is still shown until the app ends.
+        let _ = blocking(move || {
+            for (group, end) in ends {
+                let _ = profile.set_group_end(&group, end);
+            }
+        })
+        .await;
     }
 
     /// Tells the window and the tray all that changed since the last view.
@@ -174,6 +187,7 @@ impl Controller {
         }
         self.learn_members().await;
         let view = self.snapshot().await;
+        self.keep_group_ends().await;
         self.window().update_tray(view.tray());
         if last.as_ref() != Some(&view) {
             self.window().emit_view(&view);

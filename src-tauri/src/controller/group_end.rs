@@ -35,6 +35,7 @@ impl Controller {
         engine.close().await;
         let removed = self.state().groups.remove(&args.group);
         drop(removed);
+        self.state().unkept_ends.remove(&args.group);
         self.forget_subject(&args.group);
         let group = args.group.clone();
         blocking(move || -> Result<(), AppError> {

@@ -230,3 +230,35 @@ async fn a_notification_service_that_hangs_keeps_no_app_open() {
     drop(held);
     closing.await.unwrap();
 }
+
+/// The engine waits while it says so: nothing of the disk may be in its way.
+#[tokio::test]
+async fn how_a_group_ended_is_kept_before_it_is_told_and_not_while_the_engine_says_it() {
+    use sealpost_engine::core::event::Event;
+    use sealpost_engine::core::status::{Status, StatusReason as Reason};
+
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    let group = app.start_group().await;
+    let profile = app.controller.state().profile.clone().unwrap();
+    let removed = Event::StatusChanged {
+        status: Status::NotJoined,
+        reason: Some(Reason::Removed),
+    };
+    // One thread only: whatever writes later has had no turn yet.
+    app.controller.handle_event(&group, removed);
+    assert_eq!(profile.group_end(&group), None);
+    app.window
+        .until("the end", |view| {
+            let is_told = group_is(view, &group, |group| {
+                group.status_reason == Some(StatusReason::Removed)
+            });
+            assert!(
+                !is_told || profile.group_end(&group).is_some(),
+                "told first"
+            );
+            is_told
+        })
+        .await;
+    assert_eq!(profile.group_end(&group), Some(StatusReason::Removed));
+}
