@@ -119,6 +119,12 @@ pub(crate) enum Command {
     Status(InGroup),
     /// Print what was not delivered as promised, or dismiss it.
     Issues(Issues),
+    /// Write all groups with their messages into one file under a passphrase; no keys.
+    Backup(Backup),
+    /// Bring the groups of a backup back, beside those that are here.
+    Restore(Restore),
+    /// Print what can be read of the messages, also of a damaged group; changes nothing.
+    Export(InGroup),
     /// Run a relay in this process, or test one.
     #[command(subcommand)]
     Relay(Relay),
@@ -323,6 +329,33 @@ pub(crate) enum IssuesCommand {
         #[arg(long, conflicts_with = "id")]
         all: bool,
     },
+}
+
+/// Arguments of `backup`.
+#[derive(Args, Debug)]
+pub(crate) struct Backup {
+    /// File to write, in place of an earlier one.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) passphrase: BackupPassphrase,
+}
+
+/// Arguments of `restore`.
+#[derive(Args, Debug)]
+pub(crate) struct Restore {
+    /// File that `backup` wrote.
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) passphrase: BackupPassphrase,
+}
+
+/// Where the passphrase of a backup comes from.
+#[derive(Args, Debug)]
+pub(crate) struct BackupPassphrase {
+    /// File whose first line is the passphrase of the backup, `-` for the input; asked for, or
+    /// from SEALPOST_BACKUP_PASSPHRASE, when left out.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) passphrase_file: Option<PathBuf>,
 }
 
 /// Arguments of `relay`.

@@ -1,7 +1,9 @@
 //! The commands, one module each: they open what they need, say what happens and close.
 
+mod backup;
 mod compare;
 mod destroy;
+mod export;
 mod group;
 mod init;
 mod issues;
@@ -12,6 +14,7 @@ mod messages;
 mod pair;
 mod relay;
 mod remove;
+mod restore;
 mod send;
 mod status;
 mod tail;
@@ -38,6 +41,9 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Forget(forget) => leave::forget(global, &forget, output).await,
         Command::Status(group) => status::run(global, &group, output).await,
         Command::Issues(issues) => issues::run(global, &issues, output).await,
+        Command::Backup(backup) => backup::run(global, &backup, output).await,
+        Command::Restore(restore) => restore::run(global, restore, output).await,
+        Command::Export(group) => export::run(global, &group, output),
         Command::Relay(relay) => relay::run(global, &relay, output).await,
     }
 }

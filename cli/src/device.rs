@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rand_core::OsRng;
+use sealpost_engine::backup::clear_unfinished;
 use sealpost_engine::clock::SystemClock;
 use sealpost_engine::keys::{
     KeyFileStore, KeyStore, KeyStoreError, KeychainStore, PassphraseFileStore,
@@ -33,7 +34,7 @@ const NO_PROFILE: [&str; 2] = ["relay", "lock"];
 /// A passphrase from outside, where nobody can be asked.
 const PASSPHRASE_VARIABLE: &str = "SEALPOST_PASSPHRASE";
 /// Shorter passphrases are guessed.
-const PASSPHRASE_CHARS_MIN: usize = 8;
+pub(crate) const PASSPHRASE_CHARS_MIN: usize = 8;
 
 /// An open profile with its keys at hand.
 pub(crate) struct Device {
@@ -53,11 +54,23 @@ impl Device {
         let profile = open_profile(&data_dir, name)?;
         let kind = profile.key_store().ok_or_else(|| missing(name))?;
         let key_store = open_key_store(&profile, kind)?;
+        // What can't be removed now is removed another time; it is in nobody's way.
+        let _ = clear_unfinished(&profile, &*key_store);
         Ok(Self {
             profile,
             profile_name: name.clone(),
             key_store,
         })
+    }
+
+    /// The profile itself.
+    pub(crate) const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The place of the keys.
+    pub(crate) fn key_store(&self) -> &dyn KeyStore {
+        &*self.key_store
     }
 
     /// Makes the profile, or changes the name of one that is there.

@@ -4,6 +4,7 @@
 //! key, no path of somebody else and no text that came from outside; they say that nothing
 //! was changed only where that is so.
 
+mod backup;
 mod engine;
 mod invitation;
 mod issue;
@@ -11,6 +12,7 @@ mod keys;
 mod profile;
 mod relay;
 
+pub(crate) use backup::backup_error;
 pub(crate) use engine::{engine_error, open_error};
 pub(crate) use invitation::{address_error, invitation_error};
 pub(crate) use issue::issue_text;

@@ -4,6 +4,7 @@
 //! and the relay's: no rule of delivery, pairing, membership or storage stands here.
 
 mod arguments;
+mod backup_passphrase;
 mod command;
 mod device;
 mod explanation;

@@ -217,7 +217,7 @@ fn group_ambiguous() -> Failure {
     )
 }
 
-fn group_unknown() -> Failure {
+pub(crate) fn group_unknown() -> Failure {
     Failure::new(
         "group-unknown",
         Exit::Group,

@@ -3,6 +3,7 @@
 //! Owns the shape of both: the names in the JSON are part of what scripts rely on. Every text
 //! from outside passes through [`crate::terminal_text`] on its way to a person.
 
+mod backup;
 mod relay_step;
 mod standing;
 
@@ -158,6 +159,22 @@ pub(crate) enum Report {
         name: String,
         code: String,
     },
+    /// A backup was written.
+    Backup { groups: u64, messages: u64 },
+    /// The groups of a backup are here, each a member of nothing.
+    Restored {
+        groups: Vec<u32>,
+        messages: u64,
+        made_at_ms: u64,
+    },
+    /// A group whose messages follow; `complete` tells whether all of them could be read.
+    Export {
+        number: u32,
+        group: String,
+        name: String,
+        messages: u64,
+        complete: bool,
+    },
     /// A relay runs in this process.
     RelayRunning {
         address: String,
@@ -268,6 +285,7 @@ impl Report {
             Self::DeliveryIssue(issue) => issue.to_text(),
             Self::GroupStatus(status) => status.to_text(),
             Self::RelayStep(step) => step.to_text(),
+            Self::Backup { .. } | Self::Restored { .. } | Self::Export { .. } => backup::text(self),
             Self::RelayRunning { address, .. } => {
                 format!("The relay runs. Its address:\n\n{address}\n")
             }

@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::core::error::{EngineError, StorageFault};
 use crate::keys::KeyStoreError;
-use crate::profile::ProfileError;
+use crate::profile::{Profile, ProfileError};
 
 pub use self::make::{Contents, make};
 pub(crate) use self::record::{DeliveryPart, IssuePart, MessagePart, NotePart};
@@ -41,6 +41,27 @@ pub use self::seal::FORMAT;
 
 /// Settings of the shell, by their keys in `profile.json`.
 pub type ShellSettings = BTreeMap<String, serde_json::Value>;
+
+/// The settings that make sense on another computer, by the keys that the app has for them.
+const PORTABLE: [&str; 1] = ["preferences"];
+
+/// The settings of a profile that a backup takes along.
+#[must_use]
+pub fn portable_settings(profile: &Profile) -> ShellSettings {
+    let read = |key: &str| Some((key.to_owned(), profile.setting(key)?));
+    PORTABLE.into_iter().filter_map(read).collect()
+}
+
+/// Those settings of a backup that a profile takes: what a person chose here stays.
+#[must_use]
+pub fn welcome_settings(profile: &Profile, restored: &Restored) -> ShellSettings {
+    let is_welcome = |key: &str| PORTABLE.contains(&key) && profile.setting(key).is_none();
+    let settings = restored.settings.iter();
+    settings
+        .filter(|(key, _)| is_welcome(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
 
 /// How many groups and messages a backup has, or a restore brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -48,7 +48,7 @@ pub(super) async fn print_after(
     }
 }
 
-fn report(message: &StoredMessage) -> MessageReport {
+pub(super) fn report(message: &StoredMessage) -> MessageReport {
     MessageReport {
         position: message.position,
         message_id: message.id.to_text(),

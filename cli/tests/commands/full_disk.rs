@@ -17,8 +17,15 @@ mount -t tmpfs -o size=8m,mode=700 tmpfs small || exit 99
 cp -r host small || exit 98
 run() { name=$1; shift; echo "== $name"; "$SEALPOST" --data-dir small --profile host --json "$@" 2>&1; }
 run roomy send before
+export SEALPOST_BACKUP_PASSPHRASE='four plain words'
+run backup backup small/kept
+cp small/kept before
 head -c 20000000 /dev/zero > small/ballast 2> /dev/null
 run read messages
+run no_backup backup small/kept
+cmp small/kept before || exit 97
+ls small | grep part && exit 96
+TMPDIR=. run exported export
 run refused send "$(head -c 60000 /dev/zero | tr '\0' x)"
 run read_again messages
 rm small/ballast
@@ -37,6 +44,9 @@ fn a_device_on_a_full_disk_opens_shows_what_it_has_and_loses_nothing() {
         .env("SEALPOST", env!("CARGO_BIN_EXE_sealpost"))
         .env_remove("DBUS_SESSION_BUS_ADDRESS")
         .output();
+    let code = ran.as_ref().ok().and_then(|ran| ran.status.code());
+    assert!(code != Some(97), "the earlier backup is not what it was");
+    assert!(code != Some(96), "half a backup is left");
     let Some(ran) = ran.ok().filter(|ran| ran.status.success()) else {
         let skipped = "NOT RUN: this system gives users no mount namespaces, so nothing was \
                        shown about a full disk\n";
@@ -59,6 +69,11 @@ fn a_device_on_a_full_disk_opens_shows_what_it_has_and_loses_nothing() {
     };
     assert_eq!(said("roomy")[0]["type"], "queued");
     assert_eq!(texts("read"), ["before"]);
+    assert_eq!(said("backup")[0]["messages"], 1);
+    let no_backup = said("no_backup");
+    assert_eq!(no_backup.len(), 1, "{no_backup:?}");
+    assert_eq!(no_backup[0]["code"], "disk-full");
+    assert_eq!(said("exported")[1]["text"], "before");
     let refused = said("refused");
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert_eq!(refused[0]["code"], "data-full");

@@ -1,5 +1,6 @@
 //! The commands as a script sees them: what they say, and how they end.
 
+mod backup;
 mod full_disk;
 mod giving_up;
 mod program;

@@ -202,7 +202,12 @@ pub(crate) fn read_out(
     let failures = take_over(FLOOR, &kept, &read, key, first, now_ms, |_| true)?;
     // Its place is on another disk, perhaps a small one.
     drop(remove(&kept));
-    Ok((Store::open(&read, key, first)?, failures > 0))
+    let store = Store::open(&read, key, first)?;
+    // Under another key, or without its first page, a store reads as an empty one.
+    if failures > 0 && store.identity().is_err() && store.message_count()? == 0 {
+        return Err(StorageFault::Damaged.into());
+    }
+    Ok((store, failures > 0))
 }
 
 /// No position of a message that is lost is given to another one: what was read, withdrawn and
