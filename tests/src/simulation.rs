@@ -36,7 +36,7 @@ use world::World;
 
 /// Seeds of histories that failed once; each is run again by the tests. What a seed draws
 /// changes with the simulation, so what failed is also kept step by step, in `scripted`.
-pub const SEEDS_THAT_FAILED: [u64; 9] = [
+pub const SEEDS_THAT_FAILED: [u64; 10] = [
     10,
     35,
     39,
@@ -46,6 +46,7 @@ pub const SEEDS_THAT_FAILED: [u64; 9] = [
     1_883_268_402_119_172,
     1_883_272_091_027_280,
     1_883_272_091_029_885,
+    1_883_284_398_159_197,
 ];
 
 /// What came of one history.

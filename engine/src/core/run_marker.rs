@@ -66,9 +66,15 @@ impl fmt::Debug for RunMarker {
 #[derive(Default)]
 pub(super) struct OwnRuns {
     current: Option<RunMarker>,
-    known: BTreeSet<RunMarker>,
+    /// The runs on this store before this one. Whose profile was copied while it ran knows of
+    /// that run, too, which goes on elsewhere.
+    earlier: BTreeSet<RunMarker>,
+    /// Strange runs that were said.
+    met: BTreeSet<RunMarker>,
     /// Whether the marker is to be sent.
     is_due: bool,
+    /// The sequence number that the marker was sent under first. No earlier run used one above.
+    first_sent: Option<u64>,
     /// The sequence number that the marker was sent under last.
     last_sent: Option<u64>,
     /// The own marker that came back, and when it is acknowledged.
@@ -77,11 +83,13 @@ pub(super) struct OwnRuns {
 
 impl OwnRuns {
     /// This run and those before it on the same store.
-    pub(super) const fn new(current: RunMarker, known: BTreeSet<RunMarker>) -> Self {
+    pub(super) const fn new(current: RunMarker, earlier: BTreeSet<RunMarker>) -> Self {
         Self {
             current: Some(current),
-            known,
+            earlier,
+            met: BTreeSet::new(),
             is_due: false,
+            first_sent: None,
             last_sent: None,
             held: None,
         }
@@ -98,14 +106,22 @@ impl OwnRuns {
     }
 
     /// The marker was sent under this number.
-    pub(super) const fn sent(&mut self, sequence: u64) {
+    pub(super) fn sent(&mut self, sequence: u64) {
+        self.first_sent.get_or_insert(sequence);
         self.last_sent = Some(sequence);
     }
 
-    /// Takes an own marker that came back; returns the blob that can be acknowledged now. The
-    /// one that was sent last is kept for a while, so that a copy gets it, too.
-    pub(super) fn hold(&mut self, at: BlobRef, sequence: u64, now_ms: u64) -> Option<BlobRef> {
-        if self.last_sent != Some(sequence) {
+    /// Takes a marker that is no copy's; returns the blob that can be acknowledged now. The
+    /// one that this run sent last is kept for a while, so that a copy gets it, too. Its number
+    /// alone doesn't tell: two of a device count alike.
+    pub(super) fn hold(
+        &mut self,
+        marker: RunMarker,
+        at: BlobRef,
+        sequence: u64,
+        now_ms: u64,
+    ) -> Option<BlobRef> {
+        if self.current != Some(marker) || self.last_sent != Some(sequence) {
             return Some(at);
         }
         let until_ms = now_ms.saturating_add(timing::MARKER_HOLD_MS);
@@ -125,11 +141,16 @@ impl OwnRuns {
         self.held.map(|(_, until_ms)| until_ms)
     }
 
-    /// Whether a marker is one of this store's own. One that isn't is known from then on, and
-    /// answered with this run's own, so that the copy hears of this one as well.
-    pub(super) fn meet(&mut self, marker: RunMarker) -> bool {
+    /// Whether a marker is one of this store's own. One that isn't is said once, and answered
+    /// with this run's own, so that the copy hears of this one as well. An earlier run that
+    /// counts on where this one counts hasn't ended: the store was copied from under it.
+    pub(super) fn meet(&mut self, marker: RunMarker, sequence: u64) -> bool {
         // Who couldn't note its own run can't judge others.
-        if self.current.is_none_or(|own| own == marker) || !self.known.insert(marker) {
+        if self.current.is_none_or(|own| own == marker) {
+            return true;
+        }
+        let is_before = self.first_sent.is_none_or(|first| sequence < first);
+        if (self.earlier.contains(&marker) && is_before) || !self.met.insert(marker) {
             return true;
         }
         self.want();
@@ -142,6 +163,7 @@ mod tests {
     use sealpost_protocol::app_message::AppMessage;
 
     use super::*;
+    use crate::core::step::SessionId;
 
     #[test]
     fn a_marker_is_read_back_from_its_body_and_from_no_other() {
@@ -154,15 +176,49 @@ mod tests {
         assert_eq!(format!("{marker:?}"), "RunMarker");
     }
 
+    const AT: BlobRef = BlobRef {
+        session: SessionId(1),
+        blob: 1,
+    };
+
+    fn markers() -> [RunMarker; 3] {
+        [1, 2, 3].map(|byte| RunMarker::from_bytes([byte; 16]))
+    }
+
     #[test]
     fn a_strange_run_is_met_once_and_answered_once() {
-        let [own, earlier, strange] = [1, 2, 3].map(|byte| RunMarker::from_bytes([byte; 16]));
+        let [own, earlier, strange] = markers();
         let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
-        assert!(runs.meet(own) && runs.meet(earlier));
+        assert!(runs.meet(own, 5) && runs.meet(earlier, 4));
         assert!(runs.take_due().is_none());
-        assert!(!runs.meet(strange));
+        assert!(!runs.meet(strange, 4));
         assert!(runs.take_due() == Some(own));
-        assert!(runs.meet(strange));
+        assert!(runs.meet(strange, 4));
         assert!(runs.take_due().is_none());
+    }
+
+    #[test]
+    fn an_earlier_run_that_counts_on_is_a_copy_and_one_that_comes_late_is_not() {
+        let [own, earlier, _] = markers();
+        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
+        assert!(runs.meet(earlier, 9), "it may be from before");
+        for sequence in [10, 12] {
+            runs.sent(sequence);
+        }
+        assert!(runs.meet(earlier, 9));
+        assert!(!runs.meet(earlier, 10));
+        assert!(runs.take_due() == Some(own));
+        assert!(runs.meet(earlier, 11), "said once");
+    }
+
+    #[test]
+    fn a_marker_of_another_run_under_the_same_number_displaces_none() {
+        let [own, earlier, _] = markers();
+        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
+        runs.sent(10);
+        assert_eq!(runs.hold(own, AT, 10, 0), None);
+        let other = BlobRef { blob: 2, ..AT };
+        assert_eq!(runs.hold(earlier, other, 10, 1), Some(other));
+        assert_eq!(runs.take_held(timing::MARKER_HOLD_MS), Some(AT));
     }
 }

@@ -93,3 +93,31 @@ fn the_end_of_a_group_outlasts_a_full_inbox_that_nobody_reads() {
     let is_over = |status| status == Status::NotJoined;
     assert!(world.nodes.iter().all(|node| is_over(node.device.status())));
 }
+
+/// Seed 1,883,284,398,159,197: a profile that was copied while it ran knows the run of the
+/// original, which counts as it does. The original's marker displaced the copy's own under the
+/// same number, which was acknowledged before the original had read it; and the copy took the
+/// original's for one of an earlier run.
+#[test]
+fn a_copy_of_a_running_device_is_noticed_whose_marker_has_the_number_of_its_own() {
+    let mut world = world(Kind::Copied, 2, Faults::NONE, RelayPlan::default());
+    for index in 0..2 {
+        world.answer(index).expect("its marker is stored");
+    }
+    world.copy(0).expect("it is copied");
+    world
+        .connect(0)
+        .expect("it connects anew in the same moment");
+    for index in [2, 0] {
+        world.answer(index).expect("its marker is stored");
+        world.deliver(2).expect("the copy reads it");
+    }
+    for _ in 0..10 {
+        for index in [0, 2] {
+            world.answer(index).expect("it is stored");
+            world.deliver(index).expect("it is delivered");
+        }
+        world.wait(1_000).expect("time passes");
+    }
+    world.judge_end().expect("one of the two says so");
+}

@@ -155,8 +155,9 @@ impl Device {
     /// A message of one's own comes from this device or from a copy of it, and says which.
     fn receive_own(&mut self, at: BlobRef, opened: &OpenedEnvelope, now_ms: u64) {
         match RunMarker::of_body(&opened.body) {
-            Some(marker) if self.runs.meet(marker) => {
-                if let Some(at) = self.runs.hold(at, opened.sequence, now_ms) {
+            Some(marker) if self.runs.meet(marker, opened.sequence) => {
+                let sequence = opened.sequence;
+                if let Some(at) = self.runs.hold(marker, at, sequence, now_ms) {
                     acknowledge(at, &mut self.step);
                 }
             }
