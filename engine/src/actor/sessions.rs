@@ -67,6 +67,7 @@ impl Sessions {
             pushes: pushes_of,
             report,
             failure,
+            dialler: Dialler::Network,
             timing: Timing::default(),
         };
         let receiver = Some(runtime.spawn(receiver.run()).abort_handle());

@@ -13,7 +13,7 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::timing::{DIAL_ADDRESSES_MAX, Timing};
+use super::timing::{DIAL_ADDRESSES_MAX, LOOK_AT_WAY, Timing};
 use crate::core::status::ConnectFailure;
 
 /// A connection that was dialled.
@@ -75,6 +75,19 @@ impl Way {
         });
         chosen.is_ok_and(|chosen| chosen.ip() != self.from.ip())
     }
+}
+
+/// Ends once the network has changed under a session.
+pub(crate) async fn moved(way: Option<Way>) {
+    let Some(way) = way else {
+        return std::future::pending().await;
+    };
+    // Never at once: a network that goes to and fro must not be called all the time.
+    sleep(LOOK_AT_WAY).await;
+    while !way.has_moved() {
+        sleep(LOOK_AT_WAY).await;
+    }
+    tracing::debug!("the network changed");
 }
 
 /// What makes connections: the network, or what a test plays.

@@ -1,7 +1,8 @@
 //! Push Sessions: opened when there is something to push, closed when there isn't.
 //!
 //! The core keeps at most one push per recipient and 32 in all unanswered, so order per
-//! recipient holds whatever happens here. Every push gets exactly one outcome.
+//! recipient holds whatever happens here. Every push gets exactly one outcome. A session whose
+//! relay or network changes is given up at once, whatever it waits for.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::dial::dial;
+use super::dial::{Dialler, Line, Way, moved};
 use super::handshake::{HandshakeFault, Open, open_push, probe};
 use super::timing::Timing;
 use super::{Report, Reporter, SessionFault};
@@ -44,6 +45,7 @@ pub(crate) struct Pusher {
     pub(crate) pushes: UnboundedReceiver<Push>,
     pub(crate) report: Reporter,
     pub(crate) failure: PushFailure,
+    pub(crate) dialler: Dialler,
     pub(crate) timing: Timing,
 }
 
@@ -56,7 +58,7 @@ enum Stop {
     Old,
     /// It broke, or the relay said something senseless.
     Broken(ConnectFailure),
-    /// Another relay is meant now.
+    /// Another relay is meant now, or the network changed.
     Moved,
 }
 
@@ -75,7 +77,7 @@ impl Pusher {
             let open = match relay {
                 None => Err(ConnectFailure::NoRelay.into()),
                 Some(relay) => tokio::select! {
-                    open = connect(&self.timing, &relay) => open,
+                    open = connect(&self.dialler, &self.timing, &relay) => open,
                     changed = self.relays.changed() => match changed {
                         // Another way is to be tried now.
                         Ok(()) => continue,
@@ -84,9 +86,9 @@ impl Pusher {
                 },
             };
             match open {
-                Ok(open) => {
+                Ok((open, way)) => {
                     self.failure.set(None);
-                    let stop = self.converse(open, &mut queue).await;
+                    let stop = self.converse(open, way, &mut queue).await;
                     tracing::debug!(?stop, "push session ended");
                     if let Stop::Broken(failure) = stop {
                         self.fail(&mut queue, failure.into());
@@ -116,13 +118,25 @@ impl Pusher {
     }
 
     /// One session. What it started and got no answer to is unanswered.
-    async fn converse<R, W>(&mut self, open: Open<R, W>, queue: &mut VecDeque<Push>) -> Stop
+    async fn converse<R, W>(
+        &mut self,
+        open: Open<R, W>,
+        way: Option<Way>,
+        queue: &mut VecDeque<Push>,
+    ) -> Stop
     where
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
+        let mut relays = self.relays.clone();
         let mut unanswered = VecDeque::new();
-        let stop = self.exchange(open, queue, &mut unanswered).await;
+        let stop = tokio::select! {
+            // An answer that is here counts.
+            biased;
+            stop = self.exchange(open, queue, &mut unanswered) => stop,
+            _ = relays.changed() => Stop::Moved,
+            () = moved(way) => Stop::Moved,
+        };
         for push in unanswered {
             (self.report)(Report::Pushed(push, PushOutcome::Unanswered));
         }
@@ -187,7 +201,6 @@ impl Pusher {
                 () = sleep_until(rest) => {
                     return if is_idle { Stop::Done } else { Stop::Broken(ConnectFailure::Lost) };
                 }
-                _ = self.relays.changed() => return Stop::Moved,
             }
         }
     }
@@ -230,25 +243,37 @@ fn answer<R, W>(open: &mut Open<R, W>, record: &[u8]) -> Option<PushOutcome> {
 }
 
 async fn connect(
+    dialler: &Dialler,
     timing: &Timing,
     relay: &RelayAddress,
-) -> Result<Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>, SessionFault> {
-    let stream = dial(timing, relay.host(), relay.push_port()).await?;
-    let (reader, writer) = stream.into_split();
+) -> Result<
+    (
+        Open<impl AsyncRead + Unpin + use<>, impl AsyncWrite + Unpin + use<>>,
+        Option<Way>,
+    ),
+    SessionFault,
+> {
+    let Line {
+        reader,
+        writer,
+        way,
+    } = dialler
+        .dial(timing, relay.host(), relay.push_port())
+        .await?;
     match open_push(timing, relay.public_key(), reader, writer).await {
-        Ok(open) => Ok(open),
-        Err(HandshakeFault::Silent) => Err(explain_silence(timing, relay).await),
+        Ok(open) => Ok((open, way)),
+        Err(HandshakeFault::Silent) => Err(explain_silence(dialler, timing, relay).await),
         Err(HandshakeFault::Known(fault)) => Err(fault),
     }
 }
 
 /// A relay with another key can't answer the first message of a Push Session at all. Its
 /// receive port can, and so tells a wrong key from a relay that takes nobody at the moment.
-async fn explain_silence(timing: &Timing, relay: &RelayAddress) -> SessionFault {
-    let Ok(stream) = dial(timing, relay.host(), relay.receive_port()).await else {
+async fn explain_silence(dialler: &Dialler, timing: &Timing, relay: &RelayAddress) -> SessionFault {
+    let (host, port) = (relay.host(), relay.receive_port());
+    let Ok(Line { reader, writer, .. }) = dialler.dial(timing, host, port).await else {
         return ConnectFailure::Unavailable.into();
     };
-    let (reader, writer) = stream.into_split();
     match probe(timing, relay.public_key(), reader, writer).await {
         Err(HandshakeFault::Known(fault)) => fault,
         Ok(()) | Err(HandshakeFault::Silent) => ConnectFailure::Unavailable.into(),

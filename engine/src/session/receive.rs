@@ -12,10 +12,10 @@ use tokio::sync::{Notify, Semaphore, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep, timeout};
 
 use super::backoff::{Backoff, Failures};
-use super::dial::{Dialler, Line, Way};
+use super::dial::{Dialler, Line, Way, moved};
 use super::handshake::{Open, open_receive};
 use super::record::RecordReader;
-use super::timing::{LOOK_AT_WAY, QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, Timing};
+use super::timing::{QUEUE_BYTES_MAX, QUEUE_FRAMES_MAX, Timing};
 use super::{QueuePlace, ReceiveGoal, Report, Reporter, Route, SessionFault};
 use crate::core::status::{ConnectFailure, Connection};
 use crate::core::step::SessionId;
@@ -165,19 +165,6 @@ struct End {
 
 /// The actor is gone.
 struct Gone;
-
-/// Ends once the network has changed under a session.
-async fn moved(way: Option<Way>) {
-    let Some(way) = way else {
-        return std::future::pending().await;
-    };
-    // Never at once: a network that goes to and fro must not be called all the time.
-    sleep(LOOK_AT_WAY).await;
-    while !way.has_moved() {
-        sleep(LOOK_AT_WAY).await;
-    }
-    tracing::debug!("the network changed");
-}
 
 async fn connect(
     dialler: &Dialler,

@@ -1,6 +1,7 @@
 //! Sessions against a relay that does what a test tells it.
 
 mod played;
+mod played_push;
 mod push;
 mod receive;
 

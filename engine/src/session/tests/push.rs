@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::core::step::Push;
+use crate::session::dial::Dialler;
 use crate::session::push::{PushFailure, Pusher};
 
 struct Rig {
@@ -27,6 +28,7 @@ impl Rig {
             pushes: pushes_of,
             report,
             failure: told,
+            dialler: Dialler::Network,
             timing,
         };
         tokio::spawn(pusher.run());
