@@ -637,13 +637,27 @@ impl Engine {
             .await
     }
 
-    /// Up to `limit` delivery issues, newest first.
+    /// Up to `limit` delivery issues, newest first. Many are asked for page by page, so that the
+    /// group does something else in between.
     ///
     /// # Errors
     ///
     /// [`EngineError::Storage`] or [`EngineError::Closed`].
     pub async fn delivery_issues(&self, limit: usize) -> Result<Vec<StoredIssue>, EngineError> {
-        self.actor.query(move |store, _| store.issues(limit)).await
+        let mut found: Vec<StoredIssue> = Vec::new();
+        while let missing = limit.saturating_sub(found.len())
+            && missing > 0
+        {
+            let before = found.last().map(|issue| issue.id);
+            let page = self.actor.query(move |store, _| store.issues(before, missing));
+            let page = page.await?;
+            let is_last = page.len() < missing.min(PAGE_ROWS_MAX);
+            found.extend(page);
+            if is_last {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Up to `limit` lines of who came and went in the group before `position` (`None`: the

@@ -7,7 +7,6 @@ use crate::failure::{Exit, Failure};
 use crate::open_group::OpenGroup;
 use crate::output::Output;
 use crate::report::{IssueReport, Report};
-use sealpost_engine::history::PAGE_ROWS_MAX;
 
 pub(super) async fn run(global: &Global, issues: &Issues, output: Output) -> Result<(), Failure> {
     let device = Device::open(global)?;
@@ -24,7 +23,7 @@ async fn answer(
 ) -> Result<(), Failure> {
     match command {
         None => {
-            let listed = group.engine.delivery_issues(PAGE_ROWS_MAX);
+            let listed = group.engine.delivery_issues(usize::MAX);
             let listed = listed.await.map_err(engine_error)?;
             let reports: Vec<Report> = listed
                 .iter()

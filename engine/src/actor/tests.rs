@@ -1,3 +1,4 @@
+mod full_outbox;
 mod history;
 mod pairing;
 mod storage;
@@ -131,7 +132,7 @@ async fn a_full_disk_refuses_what_it_can_not_keep_and_recovers() {
     let refused = Err(EngineError::Storage(StorageFault::Full));
     assert_eq!(answer.recv_timeout(SOON).unwrap(), refused);
     assert_eq!(
-        actor.query(|store, _| store.issues(9)).await.unwrap(),
+        actor.query(|store, _| store.issues(None, 9)).await.unwrap(),
         Vec::new()
     );
     assert_eq!(actor.view().group_name.as_deref(), Some("before"));
@@ -273,7 +274,11 @@ async fn issues_from_before_the_first_listener_are_told_to_it_even_after_a_resta
     let untold = actor.query(|store, _| store.untold_issues()).await.unwrap();
     assert!(untold.is_empty());
     assert_eq!(
-        actor.query(|store, _| store.issues(9)).await.unwrap().len(),
+        actor
+            .query(|store, _| store.issues(None, 9))
+            .await
+            .unwrap()
+            .len(),
         2
     );
 }
@@ -288,7 +293,7 @@ async fn reports_for_an_earlier_machine_are_dropped() {
     });
     assert!(
         actor
-            .query(|store, _| store.issues(9))
+            .query(|store, _| store.issues(None, 9))
             .await
             .unwrap()
             .is_empty()
@@ -480,7 +485,7 @@ async fn what_the_sessions_of_an_old_identity_say_is_not_of_the_new_one() {
         generation: old,
         report: Report::BadFrame,
     }));
-    assert_eq!(actor.group.store.issues(9).unwrap(), Vec::new());
+    assert_eq!(actor.group.store.issues(None, 9).unwrap(), Vec::new());
     assert!(actor.generation > old);
 }
 
@@ -537,33 +542,44 @@ async fn words_are_computed_one_at_a_time_and_again_after_a_failure() {
     );
 }
 
-/// What a thread keeps for itself until it is gone, and gives back slowly.
-struct ThreadsOwn(std::cell::OnceCell<Arc<std::sync::atomic::AtomicBool>>);
+/// What a thread keeps for itself until it is gone: given back only when somebody says so.
+struct ThreadsOwn(std::cell::OnceCell<(mpsc::Sender<()>, Receiver<()>)>);
 
 impl Drop for ThreadsOwn {
     fn drop(&mut self) {
-        std::thread::sleep(Duration::from_millis(50));
-        if let Some(is_gone) = self.0.get() {
-            is_gone.store(true, std::sync::atomic::Ordering::SeqCst);
+        if let Some((begun, released)) = self.0.get() {
+            let _ = begun.send(());
+            let _ = released.recv_timeout(SOON);
         }
     }
 }
 
 /// Otherwise a program that ends right after it has closed its groups gives back what the
 /// database's cryptography holds while the thread does, too.
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_closed_groups_thread_is_gone_with_all_it_kept() {
     thread_local! {
         static OWN: ThreadsOwn = const { ThreadsOwn(std::cell::OnceCell::new()) };
     }
     let home = Home::new();
     let actor = home.open().await.unwrap();
-    let is_gone = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let told = Arc::clone(&is_gone);
-    let keeps = actor.query(move |_, _| Ok(OWN.with(|own| own.0.set(told).is_ok())));
+    let (begins, begun) = mpsc::channel();
+    let (release, released) = mpsc::channel();
+    let keeps = actor.query(move |_, _| Ok(OWN.with(|own| own.0.set((begins, released)).is_ok())));
     assert!(keeps.await.unwrap());
-    actor.close().await;
-    assert!(is_gone.load(std::sync::atomic::Ordering::SeqCst));
+    let mut closing = std::pin::pin!(actor.close());
+    let mut is_closed = async || {
+        std::future::poll_fn(|context| {
+            std::task::Poll::Ready(closing.as_mut().poll(context).is_ready())
+        })
+        .await
+    };
+    assert!(!is_closed().await);
+    // By now the group has answered, and its thread hasn't given back what it kept.
+    begun.recv_timeout(SOON).unwrap();
+    assert!(!is_closed().await);
+    release.send(()).unwrap();
+    closing.await;
 }
 
 /// An actor whose device is in a group of two.

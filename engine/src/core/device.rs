@@ -84,6 +84,8 @@ pub struct Device {
     wants_leave: bool,
     /// Whether the person gave up waiting for the end of a group.
     is_forgotten: bool,
+    /// Whether copies may wait that go to nobody any more.
+    withdraws: bool,
     next_sweep_ms: u64,
     runs: OwnRuns,
     /// Bodies known in this drain, so that what is queued now can be pushed now.
@@ -169,12 +171,14 @@ impl Device {
             ),
             inbox: Inbox::default(),
             held: HeldBlobs::restore(snapshot.held),
-            pairing: Pairing::restore(join, snapshot.is_join_refused),
+            pairing: Pairing::restore(join),
             buffered: snapshot.buffered,
             membership,
             was_drained: false,
-            wants_leave: false,
+            wants_leave: snapshot.wants_leave,
             is_forgotten: false,
+            // A stop may have come in between.
+            withdraws: true,
             next_sweep_ms: now_ms,
             runs: OwnRuns::default(),
             bodies: BTreeMap::new(),
@@ -187,22 +191,13 @@ impl Device {
     }
 
     /// Takes over what no store holds from the machine that this one replaces: the open
-    /// pairing window, unless it is another identity's or the phase has none, that the relay
-    /// refused the own request for good, and the wish to leave.
+    /// pairing window, unless it is another identity's or the phase has none.
     pub fn take_over(&mut self, last: &mut Self) {
         let has_window = matches!(self.phase, Phase::NotJoined | Phase::Member);
         let keys = self.keys;
         let members: Vec<DeviceKeys> = self.view().map(|member| member.keys).collect();
         let fits = |of| has_window && of == keys;
         let wanted = self.pairing.take_over(&mut last.pairing, fits, &members);
-        // A refusal that was never written isn't one: the request still waits.
-        if keys == last.keys
-            && last.pairing.is_join_refused()
-            && self.outbox.pair_in_flight().is_none()
-        {
-            self.pairing.refuse_join();
-        }
-        self.wants_leave = last.wants_leave;
         self.runs = std::mem::take(&mut last.runs);
         self.step
             .effects
@@ -298,8 +293,12 @@ impl Device {
         let asked = asks(self);
         self.outbox
             .handle_outcome(push, outcome, now_ms, rng, &mut self.step);
-        if asked && !asks(self) && outcome != PushOutcome::Stored {
-            self.pairing.refuse_join();
+        if asked
+            && !asks(self)
+            && outcome != PushOutcome::Stored
+            && let Some(record) = self.pairing.refuse_join()
+        {
+            self.step.changes.push(Change::JoinSaved(record.clone()));
         }
     }
 
@@ -317,8 +316,10 @@ impl Device {
         let is_sweep_due = now_ms >= self.next_sweep_ms
             || self.next_sweep_ms.saturating_sub(now_ms) > timing::SWEEP_INTERVAL_MS;
         if is_sweep_due {
-            self.next_sweep_ms = now_ms.saturating_add(timing::SWEEP_INTERVAL_MS);
-            self.outbox.expire(now_ms, &mut self.step);
+            let is_all = self.outbox.expire(now_ms, &mut self.step);
+            // What is left of many is due at once.
+            let pause_ms = if is_all { timing::SWEEP_INTERVAL_MS } else { 0 };
+            self.next_sweep_ms = now_ms.saturating_add(pause_ms);
             self.held.forget_gone(now_ms, &mut self.step);
             self.step
                 .changes
@@ -364,6 +365,7 @@ impl Device {
     ) -> Step {
         self.decide_blobs(now_ms, lookup);
         self.fire_membership_timer(now_ms, rng);
+        self.withdraw_some();
         self.finish_ending(rng);
         // Only now: an end that is over within the step is told as one change.
         self.tell_status(None);
@@ -397,6 +399,7 @@ impl Device {
             self.inbox.next_wakeup().filter(|_| self.has_handler),
             membership,
             self.runs.next_wakeup(),
+            self.withdraws.then_some(0),
             Some(self.next_sweep_ms),
         ]
         .into_iter()
@@ -521,14 +524,16 @@ impl Device {
     }
 
     /// Whether Sync messages to a recipient wait: for the words, for this device to be listed
-    /// again, or for the recipient to be.
+    /// again, or for the recipient to be. Where the group ends they wait to be taken back.
     fn holds_sync(&self, to: &DeviceKeys) -> bool {
         let Some(membership) = &self.membership else {
             return true;
         };
-        self.pairing
-            .join_record()
-            .is_some_and(|join| !join.confirmed)
+        matches!(self.phase, Phase::Ending(_))
+            || self
+                .pairing
+                .join_record()
+                .is_some_and(|join| !join.confirmed)
             || !membership.is_listed()
             || !membership.view().contains_key(&to.signing)
     }

@@ -12,6 +12,7 @@
 //! | windows, requests, joins | `pairing` |
 //! | who is a member | [`membership`] |
 //! | what the group is called | [`group_name`] |
+//! | what each change means, in memory | [`rows`] |
 //! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
 
 pub mod device;
@@ -27,6 +28,7 @@ mod outbox;
 mod pairing;
 #[cfg(test)]
 pub(crate) mod rig;
+pub mod rows;
 pub mod run_marker;
 #[cfg(test)]
 mod simulation;

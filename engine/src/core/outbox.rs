@@ -12,7 +12,8 @@
 //!   unanswered;
 //! - a copy leaves the outbox only on the relay's Ack, on a permanent refusal, by expiry, or
 //!   when it is withdrawn; "in flight" is memory only, so a restart means waiting;
-//! - `sendFailed` is raised once per (message, reason).
+//! - `sendFailed` is raised once per (message, reason);
+//! - at most [`timing::COPIES_REMOVED_AT_ONCE_MAX`] copies expire or are withdrawn in one step.
 //!
 //! Spec: 2.5, 7.2, 4.6; seed "Sending and receiving", section Sender.
 
@@ -330,43 +331,58 @@ impl Outbox {
         }
     }
 
-    /// Removes the Sync copies that are past their life. One in flight stays until its answer.
-    pub(super) fn expire(&mut self, now_ms: u64, step: &mut Step) {
-        let expired: BTreeSet<u64> = self
-            .messages
-            .iter()
-            .filter(|(_, queued)| is_expired(queued.kind, now_ms))
-            .map(|(sequence, _)| *sequence)
-            .collect();
-        if expired.is_empty() {
-            return;
-        }
-        let mut copies = Vec::new();
-        for (noise, lane) in &self.lanes {
+    /// Removes Sync copies that are past their life, as many as fit in one step. One in flight
+    /// stays until its answer. Returns whether those were all.
+    pub(super) fn expire(&mut self, now_ms: u64, step: &mut Step) -> bool {
+        let has_expired = |sequence: &u64| {
+            let queued = self.messages.get(sequence);
+            queued.is_some_and(|queued| is_expired(queued.kind, now_ms))
+        };
+        let copies = self.lanes.iter().flat_map(|(noise, lane)| {
             let flying = self.flying_sequence(lane);
-            copies.extend(
-                lane.sync
-                    .iter()
-                    .filter(|sequence| expired.contains(sequence) && Some(**sequence) != flying)
-                    .map(|sequence| (*noise, *sequence)),
-            );
-        }
+            let expired = lane.sync.iter().filter(|sequence| has_expired(sequence));
+            expired
+                .filter(move |sequence| Some(**sequence) != flying)
+                .map(|sequence| (*noise, *sequence))
+        });
+        let (copies, is_all) = as_many_as_fit(copies);
         for (recipient, sequence) in copies {
             self.fail(&recipient, sequence, SendFailure::Expired, now_ms, step);
         }
+        is_all
     }
 
-    /// Takes back the Sync copies for recipients that `keeps` doesn't name.
-    pub(super) fn withdraw_sync(&mut self, keeps: impl Fn(&DeviceKeys) -> bool, step: &mut Step) {
-        self.withdraw(
-            |kind, to| matches!(kind, OutboxKind::Sync { .. }) && !keeps(to),
-            step,
-        );
+    /// Takes back Sync copies for recipients that `keeps` doesn't name, as many as fit in one
+    /// step. Returns whether those were all.
+    pub(super) fn withdraw_sync(
+        &mut self,
+        keeps: impl Fn(&DeviceKeys) -> bool,
+        step: &mut Step,
+    ) -> bool {
+        let lanes = self.lanes.iter();
+        let taken = lanes.filter(|(_, lane)| !keeps(&lane.recipient));
+        let copies = taken.flat_map(|(noise, lane)| {
+            let copies = lane.sync.iter();
+            copies.map(|sequence| (*noise, *sequence))
+        });
+        let (copies, is_all) = as_many_as_fit(copies);
+        self.withdraw(copies, step);
+        is_all
     }
 
-    /// Takes back every Pair.
+    /// Takes back every Pair: there is one at most.
     pub(super) fn withdraw_pair(&mut self, step: &mut Step) {
-        self.withdraw(|kind, _| kind == OutboxKind::Pair, step);
+        let is_pair = |sequence: &&u64| {
+            let queued = self.messages.get(sequence);
+            queued.is_some_and(|queued| queued.kind == OutboxKind::Pair)
+        };
+        let lanes = self.lanes.iter();
+        let copies = lanes.flat_map(|(noise, lane)| {
+            let pairs = lane.control.iter().filter(is_pair);
+            pairs.map(|sequence| (*noise, *sequence))
+        });
+        let copies = copies.collect();
+        self.withdraw(copies, step);
     }
 
     /// Whether the Pair that waits is in flight; `None` where none waits.
@@ -539,16 +555,7 @@ impl Outbox {
         matches!(queued.kind, OutboxKind::Sync { .. }).then_some(queued.id)
     }
 
-    fn withdraw(&mut self, takes: impl Fn(OutboxKind, &DeviceKeys) -> bool, step: &mut Step) {
-        let mut copies = Vec::new();
-        for (noise, lane) in &self.lanes {
-            for sequence in lane.control.iter().chain(&lane.sync) {
-                let kind = self.messages.get(sequence).map(|queued| queued.kind);
-                if kind.is_some_and(|kind| takes(kind, &lane.recipient)) {
-                    copies.push((*noise, *sequence));
-                }
-            }
-        }
+    fn withdraw(&mut self, copies: Vec<(NoisePublic, u64)>, step: &mut Step) {
         for (recipient, sequence) in copies {
             // One in flight may be on the relay already; its answer corrects that.
             self.settle(&recipient, sequence, DeliveryState::Withdrawn, step);
@@ -642,6 +649,17 @@ impl Lane {
         self.is_unanswered = false;
         self.retry_at_ms = 0;
     }
+}
+
+/// The first copies, and whether those are all.
+fn as_many_as_fit(
+    mut copies: impl Iterator<Item = (NoisePublic, u64)>,
+) -> (Vec<(NoisePublic, u64)>, bool) {
+    let first = copies
+        .by_ref()
+        .take(timing::COPIES_REMOVED_AT_ONCE_MAX)
+        .collect();
+    (first, copies.next().is_none())
 }
 
 /// Whether a copy is past its life: only Sync messages have one.

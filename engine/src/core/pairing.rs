@@ -82,7 +82,6 @@ struct Join {
     number: u64,
     record: JoinRecord,
     words: Option<[String; 4]>,
-    is_refused: bool,
 }
 
 /// What became of a Pair.
@@ -98,15 +97,11 @@ pub(super) enum Asked {
 }
 
 impl Pairing {
-    /// Takes up the join that the store holds, and whether the relay refused its request for
-    /// good. A window doesn't survive.
-    pub(super) fn restore(record: Option<JoinRecord>, is_refused: bool) -> Self {
+    /// Takes up the join that the store holds. A window doesn't survive.
+    pub(super) fn restore(record: Option<JoinRecord>) -> Self {
         let mut pairing = Self::default();
         if let Some(record) = record {
             pairing.join(record);
-        }
-        if is_refused {
-            pairing.refuse_join();
         }
         pairing
     }
@@ -318,7 +313,6 @@ impl Pairing {
             number: self.last_join,
             record,
             words: None,
-            is_refused: false,
         });
     }
 
@@ -358,16 +352,16 @@ impl Pairing {
         Some(&join.record)
     }
 
-    /// The relay refused the join's request for good.
-    pub(super) fn refuse_join(&mut self) {
-        if let Some(join) = &mut self.join {
-            join.is_refused = true;
-        }
+    /// The relay refused the join's request for good. Returns the record.
+    pub(super) fn refuse_join(&mut self) -> Option<&JoinRecord> {
+        let join = self.join.as_mut()?;
+        join.record.is_refused = true;
+        Some(&join.record)
     }
 
     /// Whether the relay refused the join's request for good.
     pub(super) fn is_join_refused(&self) -> bool {
-        self.join.as_ref().is_some_and(|join| join.is_refused)
+        self.join_record().is_some_and(|record| record.is_refused)
     }
 
     /// The join is over, one way or the other. Returns whether there was one.

@@ -101,6 +101,8 @@ impl Step {
 pub enum Change {
     /// Where the device stands.
     PhaseSaved(Phase),
+    /// Whether the person wants to leave as soon as that can be.
+    LeaveWanted(bool),
     /// The last used sequence number (spec 3.4). Only ever grows; survives until a wipe.
     SequenceSaved(u64),
     /// The one unfinished join; replaces an earlier one.
@@ -233,6 +235,7 @@ impl Change {
             Self::MessageResent { .. } => "MessageResent",
             Self::DeliveryChanged { .. } => "DeliveryChanged",
             Self::GroupNamed { .. } => "GroupNamed",
+            Self::LeaveWanted(_) => "LeaveWanted",
             Self::IssueAdded { .. } => "IssueAdded",
             Self::HeldBlobAdded(..) => "HeldBlobAdded",
             Self::HeldBlobRemoved { .. } => "HeldBlobRemoved",
@@ -379,13 +382,12 @@ pub struct Snapshot {
     pub gave_name: bool,
     /// Where the device stands.
     pub phase: Phase,
+    /// Whether the person wants to leave, which no known manifest could carry yet.
+    pub wants_leave: bool,
     /// The last used sequence number; 0 if none was.
     pub last_sequence: u64,
     /// The unfinished join.
     pub join: Option<JoinRecord>,
-    /// While a join is pending: whether there is a `sendFailed` issue of the message with the
-    /// last used number, which is its request. The relay refused it for good.
-    pub is_join_refused: bool,
     /// Manifests that wait for the admission, in the order of arrival.
     pub buffered: Vec<BufferedManifest>,
     /// Messages of which at least one copy waits, with the failures already reported.
@@ -416,9 +418,9 @@ impl Snapshot {
             group_name: None,
             gave_name: false,
             phase: Phase::NotJoined,
+            wants_leave: false,
             last_sequence: 0,
             join: None,
-            is_join_refused: false,
             buffered: Vec::new(),
             outbox_messages: Vec::new(),
             outbox_entries: Vec::new(),
@@ -438,6 +440,8 @@ pub struct JoinRecord {
     pub secret: PairingSecret,
     /// Whether the person said *Same*. Until then own Sync messages are held.
     pub confirmed: bool,
+    /// Whether the relay refused the request for good.
+    pub is_refused: bool,
 }
 
 /// A manifest that arrived while the admission was still awaited (membership rule, 3.1).

@@ -93,6 +93,7 @@ fn write(
     };
     match change {
         Change::PhaseSaved(phase) => run("UPDATE device SET phase = ?1", &[&phase.code()]),
+        Change::LeaveWanted(wants) => run("UPDATE device SET wants_leave = ?1", &[wants]),
         Change::SequenceSaved(last) => {
             // Never back: a number that comes again may be taken for the message that had it.
             let sql = "UPDATE device SET last_sequence = max(last_sequence, ?1)";
@@ -175,13 +176,14 @@ fn save_join(transaction: &Transaction<'_>, join: &JoinRecord) -> rusqlite::Resu
     transaction
         .execute(
             "INSERT OR REPLACE INTO pending_join
-                 (one, admitter_noise, admitter_signing, secret, confirmed)
-             VALUES (1, ?1, ?2, ?3, ?4)",
+                 (one, admitter_noise, admitter_signing, secret, confirmed, refused)
+             VALUES (1, ?1, ?2, ?3, ?4, ?5)",
             params![
                 join.admitter.noise.as_bytes(),
                 join.admitter.signing.as_bytes(),
                 join.secret.as_bytes(),
                 join.confirmed,
+                join.is_refused,
             ],
         )
         .map(drop)

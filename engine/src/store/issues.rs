@@ -1,6 +1,6 @@
 //! The list of delivery issues: kept until dismissed, told to a listener once.
 
-use rusqlite::{Row, Transaction, params};
+use rusqlite::{Params, Row, Transaction, params};
 use sealpost_protocol::message_id::MessageId;
 
 use super::fault::fault;
@@ -40,31 +40,24 @@ pub(super) fn add(
 }
 
 impl Store {
-    /// Up to `limit` issues, newest first.
-    pub(crate) fn issues(&self, limit: usize) -> Result<Vec<StoredIssue>, StorageFault> {
-        let limit = limit.min(PAGE_ROWS_MAX);
-        self.select(&format!(
-            "SELECT {COLUMNS} FROM delivery_issue ORDER BY id DESC LIMIT {limit}"
-        ))
+    /// Up to `limit` issues with an id below `before`, but a page at most, newest first.
+    pub(crate) fn issues(
+        &self,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<StoredIssue>, StorageFault> {
+        let limit = i64::try_from(limit.min(PAGE_ROWS_MAX)).unwrap_or(i64::MAX);
+        let sql =
+            format!("SELECT {COLUMNS} FROM delivery_issue WHERE id < ?1 ORDER BY id DESC LIMIT ?2");
+        self.select(&sql, [integer(before.unwrap_or(u64::MAX)), limit])
     }
 
     /// Up to a page of issues that no listener was told, oldest first.
     pub(crate) fn untold_issues(&self) -> Result<Vec<StoredIssue>, StorageFault> {
-        self.select(&format!(
+        let sql = format!(
             "SELECT {COLUMNS} FROM delivery_issue WHERE told = 0 ORDER BY id LIMIT {PAGE_ROWS_MAX}"
-        ))
-    }
-
-    /// Whether there is an issue that says that this message failed for good.
-    pub(super) fn has_send_failed(&self, message: &MessageId) -> Result<bool, StorageFault> {
-        self.connection
-            .query_row(
-                "SELECT EXISTS (SELECT 1 FROM delivery_issue
-                     WHERE message = ?1 AND code LIKE 'sendFailed.%')",
-                [message.as_bytes()],
-                |row| row.get(0),
-            )
-            .map_err(fault)
+        );
+        self.select(&sql, [])
     }
 
     /// Marks the issues up to `id` as told.
@@ -104,9 +97,9 @@ impl Store {
             .map_err(fault)
     }
 
-    fn select(&self, sql: &str) -> Result<Vec<StoredIssue>, StorageFault> {
+    fn select(&self, sql: &str, values: impl Params) -> Result<Vec<StoredIssue>, StorageFault> {
         let mut statement = self.connection.prepare_cached(sql).map_err(fault)?;
-        let mut rows = statement.query([]).map_err(fault)?;
+        let mut rows = statement.query(values).map_err(fault)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(fault)? {
             found.push(read(row)?);

@@ -3,8 +3,9 @@
 //! Nothing can keep it from being moved into the file: the store is held under an exclusive
 //! lock, so no other program reads it, and its own reads end before the next write. It
 //! therefore never grows far beyond one checkpoint interval and the largest transaction; what
-//! could make a huge one is done in steps (`wipe.rs`, `search.rs`, `schema.rs`). Not so the
-//! withdrawal of all copies that wait for a member: it belongs to one step of the machine.
+//! could make a huge one is done in steps: by the store (`wipe.rs`, `search.rs`, `schema.rs`),
+//! and by the machine where copies are taken back or grow too old
+//! ([`crate::core::timing::COPIES_REMOVED_AT_ONCE_MAX`]).
 
 use super::{Store, fault};
 use crate::core::error::StorageFault;

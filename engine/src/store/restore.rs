@@ -3,7 +3,6 @@
 use rusqlite::{Connection, OptionalExtension};
 use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, NoisePublic, SigningPublic};
 use sealpost_protocol::manifest::SignedManifest;
-use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 use sealpost_protocol::token::PairingSecret;
 
@@ -26,10 +25,12 @@ impl Store {
         name: DeviceName,
     ) -> Result<Snapshot, StorageFault> {
         let connection = &self.connection;
-        let (phase, last): (String, i64) = connection
-            .query_row("SELECT phase, last_sequence FROM device", [], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
+        let (phase, wants_leave, last): (String, bool, i64) = connection
+            .query_row(
+                "SELECT phase, wants_leave, last_sequence FROM device",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
             .map_err(fault)?;
         let (group_name, gave_name) = group_name(connection)?;
         let phase = Phase::from_code(&phase).ok_or(StorageFault::Damaged)?;
@@ -38,17 +39,15 @@ impl Store {
             Phase::NotJoined | Phase::PendingJoin => None,
         };
         let last_sequence = number(last)?;
-        let request = MessageId::derive(&secrets.keys().signing, last_sequence);
-        let is_join_refused = phase == Phase::PendingJoin && self.has_send_failed(&request)?;
         let mut snapshot = Snapshot {
             secrets,
             name,
             group_name,
             gave_name,
             phase,
+            wants_leave,
             last_sequence,
             join: join(connection)?,
-            is_join_refused,
             buffered: buffered(connection)?,
             outbox_messages: outbox_messages(connection)?,
             outbox_entries: outbox_entries(connection)?,
@@ -76,13 +75,15 @@ fn group_name(connection: &Connection) -> Result<(Option<GroupName>, bool), Stor
 fn join(connection: &Connection) -> Result<Option<JoinRecord>, StorageFault> {
     connection
         .query_row(
-            "SELECT admitter_noise, admitter_signing, secret, confirmed FROM pending_join",
+            "SELECT admitter_noise, admitter_signing, secret, confirmed, refused
+             FROM pending_join",
             [],
             |row| {
                 Ok(JoinRecord {
                     admitter: device_keys(row.get(0)?, row.get(1)?),
                     secret: PairingSecret::from_bytes(row.get(2)?),
                     confirmed: row.get(3)?,
+                    is_refused: row.get(4)?,
                 })
             },
         )
@@ -194,37 +195,5 @@ fn device_keys(noise: [u8; 32], signing: [u8; 32]) -> DeviceKeys {
     DeviceKeys {
         noise: NoisePublic::from_bytes(noise),
         signing: SigningPublic::from_bytes(signing),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::issue::DeliveryIssue;
-    use crate::core::step::Change;
-    use crate::store::tests::{Home, secrets, snapshot};
-
-    #[test]
-    fn a_request_that_was_refused_for_good_is_known_from_its_issue() {
-        let home = Home::new();
-        let mut store = home.open();
-        let request = MessageId::derive(&secrets(1).keys().signing, 7);
-        let changes = [
-            Change::PhaseSaved(Phase::PendingJoin),
-            Change::SequenceSaved(7),
-        ];
-        store.apply(&changes, None).unwrap();
-        assert!(!snapshot(&store).is_join_refused);
-        for (message, is_refused) in [(MessageId::from_bytes([9; 32]), false), (request, true)] {
-            let failure = SendFailure::Malformed;
-            let issue = DeliveryIssue::SendFailed { message, failure };
-            let added = Change::IssueAdded { at_ms: 1, issue };
-            store.apply(&[added], None).unwrap();
-            assert_eq!(snapshot(&store).is_join_refused, is_refused);
-        }
-        store
-            .apply(&[Change::PhaseSaved(Phase::Member)], None)
-            .unwrap();
-        assert!(!snapshot(&store).is_join_refused);
     }
 }

@@ -121,6 +121,7 @@ fn some_changes() -> Vec<Change> {
         admitter: keys(3),
         secret: PairingSecret::from_bytes([4; 32]),
         confirmed: true,
+        is_refused: true,
     };
     let held = HeldBlob {
         digest: [5; 32],
@@ -501,7 +502,7 @@ fn a_wipe_takes_the_group_and_leaves_what_the_person_read() {
     );
     assert!(!store.is_handled(&MessageId::from_bytes([8; 32])).unwrap());
     assert_eq!(store.messages_after(0, 9).unwrap().len(), 1);
-    assert_eq!(store.issues(9).unwrap()[0].issue, issue);
+    assert_eq!(store.issues(None, 9).unwrap()[0].issue, issue);
     assert_eq!(store.identity().unwrap(), fresh);
 }
 
@@ -523,10 +524,10 @@ fn issues_are_kept_until_told_and_listed_until_dismissed() {
     assert_eq!(untold.len(), 3);
     store.mark_told(untold[1].id).unwrap();
     assert_eq!(store.untold_issues().unwrap(), untold[2..]);
-    let listed = store.issues(2).unwrap();
+    let listed = store.issues(None, 2).unwrap();
     assert_eq!(listed[0], untold[2], "newest first");
     store.remove_issue(untold[2].id).unwrap();
-    assert_eq!(store.issues(9).unwrap().len(), 2);
+    assert_eq!(store.issues(None, 9).unwrap().len(), 2);
 }
 
 #[test]

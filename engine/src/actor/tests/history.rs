@@ -5,6 +5,8 @@ use sealpost_protocol::frame::Refusal;
 use super::*;
 use crate::core::message::{DeliveryState, MessageHandle};
 use crate::core::step::{PushId, PushOutcome};
+use crate::engine::Engine;
+use crate::history::PAGE_ROWS_MAX;
 
 /// A call on the first message of the history, as `delete_message` and `retry` make it.
 fn stored_call(
@@ -108,4 +110,29 @@ async fn a_copy_that_goes_out_once_more_shows_as_sending() {
     assert_eq!(rows[0].deliveries[0].state, DeliveryState::Waiting);
     let rows = with_sending(rows, store, &actor.group.device).unwrap();
     assert_eq!(rows[0].deliveries[0].state, DeliveryState::Sending);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_issue_is_listed_however_many_pages_they_fill() {
+    const MANY: u64 = 2 * PAGE_ROWS_MAX as u64 + 500;
+    let home = Home::new();
+    let mut group = Group::open(&options(&home), NOW_MS).unwrap();
+    let issue = |at_ms| Change::IssueAdded {
+        at_ms,
+        issue: DeliveryIssue::Unauthorized,
+    };
+    let changes: Vec<Change> = (1..=MANY).map(issue).collect();
+    group.store.apply(&changes, None).unwrap();
+    drop(group);
+    let engine = Engine::open(options(&home)).await.unwrap();
+    for (limit, expected) in [(usize::MAX, MANY), (1_500, 1_500), (1_000, 1_000), (0, 0)] {
+        let listed = engine.delivery_issues(limit).await.unwrap();
+        let newest_first: Vec<u64> = listed.iter().map(|issue| issue.at_ms).collect();
+        let wanted: Vec<u64> = (1..=MANY)
+            .rev()
+            .take(usize::try_from(expected).unwrap())
+            .collect();
+        assert_eq!(newest_first, wanted);
+    }
+    engine.close().await;
 }

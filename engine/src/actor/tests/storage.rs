@@ -80,7 +80,7 @@ async fn history(actor: &ActorHandle) -> Result<Vec<u64>, EngineError> {
 }
 
 async fn issues(actor: &ActorHandle) -> Vec<DeliveryIssue> {
-    let issues = actor.query(|store, _| store.issues(9)).await.unwrap();
+    let issues = actor.query(|store, _| store.issues(None, 9)).await.unwrap();
     issues.into_iter().map(|stored| stored.issue).collect()
 }
 

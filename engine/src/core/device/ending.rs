@@ -70,7 +70,7 @@ impl Device {
     /// From here on no Sync goes out and none reaches the handler.
     pub(super) fn begin_ending(&mut self, ending: Ending) {
         self.set_phase(Phase::Ending(ending), None);
-        self.outbox.withdraw_sync(|_| false, &mut self.step);
+        self.withdraws = true;
         self.inbox.discard_running(&mut self.step);
         self.end_pairing();
     }

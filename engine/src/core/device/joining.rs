@@ -184,6 +184,7 @@ impl Device {
             admitter,
             secret: token.secret().clone(),
             confirmed: false,
+            is_refused: false,
         };
         self.step.changes.push(Change::JoinSaved(record.clone()));
         self.pairing.join(record);

@@ -52,7 +52,7 @@ impl Device {
     ///
     /// `notMember` outside a group; `manifestAwaited` while every known manifest that lists this
     /// device lists a key in limbo too, in which case the device leaves by itself when another
-    /// one arrives in this run. The wish isn't kept beyond it: then it has to be said again.
+    /// one arrives, after a restart as well.
     pub fn handle_leave(&mut self, now_ms: u64) -> Result<(), EngineError> {
         match self.phase {
             Phase::Ending(Ending::Left | Ending::Removed | Ending::Void | Ending::Full) => {
@@ -69,13 +69,21 @@ impl Device {
             let issued = membership
                 .issue_leave(&self.secrets.signing, now_ms)
                 .map_err(|error| Self::refusal_of(&error));
-            self.wants_leave = issued == Err(EngineError::ManifestAwaited);
+            self.want_leave(issued == Err(EngineError::ManifestAwaited));
             issued?;
         }
         // Alone, the outbox is empty and the wipe follows in the same step.
         self.begin_ending(Ending::Left);
         self.carry_out_membership(None, now_ms);
         Ok(())
+    }
+
+    /// Keeps in mind whether the person wants to leave as soon as that can be.
+    pub(super) fn want_leave(&mut self, wants_leave: bool) {
+        if self.wants_leave != wants_leave {
+            self.wants_leave = wants_leave;
+            self.step.changes.push(Change::LeaveWanted(wants_leave));
+        }
     }
 
     /// Leaves if that was wanted before it was possible.
@@ -198,11 +206,21 @@ impl Device {
     /// The members changed: nothing more is sent to those that were removed.
     fn follow_view(&mut self) {
         self.tell(Event::MembersChanged(self.members()));
-        if let Some(membership) = &self.membership {
-            let tombs = &membership.snapshot().tombs;
-            self.outbox
-                .withdraw_sync(|to| !tombs.contains_key(&to.signing), &mut self.step);
-        }
+        self.withdraws = true;
+    }
+
+    /// Takes back what goes to nobody any more, a part in each step: where the group ends for
+    /// this device all that the app sent, else what was meant for members that were removed.
+    /// None of it goes out meanwhile ([`Device::holds_sync`]), after a restart neither.
+    pub(super) fn withdraw_some(&mut self) {
+        let Some(membership) = self.membership.as_ref().filter(|_| self.withdraws) else {
+            self.withdraws = false;
+            return;
+        };
+        let is_ending = matches!(self.phase, Phase::Ending(_));
+        let tombs = &membership.snapshot().tombs;
+        let keeps = |to: &DeviceKeys| !is_ending && !tombs.contains_key(&to.signing);
+        self.withdraws = !self.outbox.withdraw_sync(keeps, &mut self.step);
     }
 }
 

@@ -202,7 +202,7 @@ impl Trial {
     }
 
     fn check(&self) {
-        let ids: BTreeSet<_> = self.rig.store.rows.iter().map(|row| row.id).collect();
+        let ids: BTreeSet<_> = self.rig.store.rows.values().map(|row| row.id).collect();
         assert_eq!(ids.len(), self.rig.store.rows.len());
         assert_eq!(self.rig.store.repeats, 0, "no message is shown twice");
         assert!(self.runs.len() <= 1, "one at a time");

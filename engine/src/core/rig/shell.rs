@@ -125,7 +125,8 @@ impl Rig {
 
     /// The bodies of the rows, in the order of the history.
     pub(crate) fn bodies(&self) -> Vec<Vec<u8>> {
-        self.store.rows.iter().map(|row| row.body.clone()).collect()
+        let rows = self.store.rows.values();
+        rows.map(|row| row.body.clone()).collect()
     }
 }
 

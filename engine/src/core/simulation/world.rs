@@ -265,14 +265,14 @@ impl World {
             .rig
             .store
             .rows
-            .iter()
+            .values()
             .filter(|row| row.own && row.recipients.iter().any(|to| to.id == me))
             .map(|row| row.id)
             .filter(|id| !gave_up.contains(id))
             .collect();
         let shown: Vec<MessageId> = store
             .rows
-            .iter()
+            .values()
             .filter(|row| !row.own && row.author == from)
             .map(|row| row.id)
             .collect();

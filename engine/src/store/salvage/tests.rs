@@ -114,7 +114,7 @@ fn whichever_page_is_damaged_readable_rows_stay_and_the_old_file_is_kept() {
                 assert!(history.is_sorted());
                 let lost = usize::from(MESSAGES) - history.len();
                 nearly_all += usize::from(lost <= ROWS_PER_PAGE);
-                let issues = store.issues(9).unwrap();
+                let issues = store.issues(None, 9).unwrap();
                 assert_eq!(issues[0].issue, DeliveryIssue::StoreRepaired);
                 drop(store);
                 fs::remove_file(kept).unwrap();

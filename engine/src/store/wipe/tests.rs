@@ -117,6 +117,36 @@ fn a_full_outbox_goes_in_steps_that_a_stop_only_delays_and_the_log_stays_small()
 }
 
 #[test]
+fn what_was_handled_goes_at_once_and_fits_in_half_a_log() {
+    const HANDLED: u32 = 300_000;
+    const HALF_A_LOG: u64 = 32 * 1_024 * 1_024;
+    let home = Home::new();
+    let mut store = home.open();
+    let fill = format!(
+        "WITH RECURSIVE number (n) AS
+             (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < {HANDLED})
+         INSERT INTO handled (id, keep_until_ms) SELECT randomblob(32), n FROM number;"
+    );
+    store.connection.execute_batch(&fill).unwrap();
+    store.truncate_log();
+    let pages = |store: &Store| -> i64 {
+        let pages = store
+            .connection
+            .pragma_query_value(None, "page_count", |row| row.get(0));
+        pages.unwrap()
+    };
+    assert!(pages(&store) > 3_000, "{} pages", pages(&store));
+    store.apply(&[Change::GroupWiped], None).unwrap();
+    assert!(log_bytes(&home) <= HALF_A_LOG, "{}", log_bytes(&home));
+    let is_empty = "SELECT NOT EXISTS (SELECT 1 FROM handled)";
+    let is_empty: bool = store
+        .connection
+        .query_row(is_empty, [], |row| row.get(0))
+        .unwrap();
+    assert!(is_empty);
+}
+
+#[test]
 fn an_outbox_that_is_half_gone_or_in_the_way_keeps_nothing_else_from_going() {
     let home = Home::new();
     let mut store = home.open();

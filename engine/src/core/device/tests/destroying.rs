@@ -119,7 +119,7 @@ fn a_revoke_does_what_the_table_says_in_each_status() {
 fn a_revoke_from_somebody_never_held_is_refused_in_every_group() {
     for status in [Status::Member, Status::Leaving, Status::Destroying] {
         let (mut post, _, _) = device_in(status);
-        let stranger = Rig::new(90, "stranger").store.secrets;
+        let stranger = Rig::new(90, "stranger").store.secrets.clone();
         let rig = &mut post.rigs[1];
         let envelope = revoke(&stranger, rig);
         let effects = rig.deliver(&envelope);

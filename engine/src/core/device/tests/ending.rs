@@ -11,7 +11,8 @@ use crate::core::membership::IssueError;
 use crate::core::message::DeliveryState;
 use crate::core::rig::{Post, Rig, acknowledged, issues, pushes};
 use crate::core::status::{Ending, Phase, Status, StatusReason};
-use crate::core::step::{Change, Effect, PushOutcome};
+use crate::core::step::{Change, Effect, OutboxKind, PushOutcome};
+use crate::core::timing::COPIES_REMOVED_AT_ONCE_MAX;
 
 pub(super) fn revoke(author: &DeviceSecrets, to: &mut Rig) -> Vec<u8> {
     let recipient = to.noise();
@@ -110,7 +111,10 @@ fn nothing_more_is_sent_to_a_removed_device() {
         .expect("a member");
     let effects = rig.drain();
     assert!(issues(&effects).is_empty(), "in silence");
-    let state = |rig: &Rig, id| rig.store.deliveries[&(id, target.id.clone())];
+    let state = |rig: &Rig, id| {
+        let state = rig.store.delivery(&id, &target.id);
+        state.expect("it went there")
+    };
     assert_eq!(state(rig, waiting), DeliveryState::Withdrawn);
     assert_eq!(state(rig, flying), DeliveryState::Withdrawn);
     // Its answer says that it was too late to take it back.
@@ -302,7 +306,7 @@ fn a_former_member_may_revoke_and_a_stranger_may_not() {
         .handle_remove(&target, rig.now_ms)
         .expect("a member");
     post.settle(0);
-    let stranger = Rig::new(72, "stranger").store.secrets;
+    let stranger = Rig::new(72, "stranger").store.secrets.clone();
     let rig = &mut post.rigs[1];
     let envelope = revoke(&stranger, rig);
     assert_eq!(
@@ -401,7 +405,8 @@ fn a_crash_before_the_wipe_commits_repeats_it() {
 #[test]
 fn a_leave_that_was_wanted_too_early_follows_the_next_manifest() {
     let mut post = Post::group(2);
-    post.rigs[1].device.wants_leave = true;
+    post.rigs[1].device.want_leave(true);
+    post.rigs[1].drain();
     let mut third = Rig::new(60, "third");
     third.connect();
     post.rigs.push(third);
@@ -409,10 +414,34 @@ fn a_leave_that_was_wanted_too_early_follows_the_next_manifest() {
     assert_eq!(post.rigs[1].device.status(), Status::Member);
     post.pair(0, 2);
     assert_eq!(post.rigs[1].device.status(), Status::NotJoined);
+    assert!(!post.rigs[1].store.wants_leave);
     let me = post.rigs[2].device.me().id;
     let others = post.rigs[0].device.members();
     assert_eq!(others.len(), 1);
     assert_eq!(others[0].id, me);
+}
+
+#[test]
+fn a_wish_to_leave_outlives_the_program() {
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[1];
+    rig.device.want_leave(true);
+    rig.drain();
+    assert_eq!(rig.device.status(), Status::Member);
+    // By now it can be.
+    rig.restart();
+    rig.connect();
+    assert_eq!(rig.device.status(), Status::Leaving);
+    assert!(!rig.store.wants_leave);
+    // It goes with its group, however that ends.
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    rig.device.want_leave(true);
+    rig.drain();
+    rig.device.handle_destroy(rig.now_ms).expect("a member");
+    post.settle(0);
+    assert_eq!(post.rigs[0].device.status(), Status::NotJoined);
+    assert!(!post.rigs[0].store.wants_leave);
 }
 
 #[test]
@@ -432,4 +461,65 @@ fn every_reason_against_a_manifest_has_a_code_of_its_own() {
         .collect();
     assert_eq!(codes.len(), errors.len());
     assert!(!codes.contains("notMember"), "it is one");
+}
+
+/// More copies than one step takes back, for the other of two.
+fn with_many_copies(rig: &mut Rig) -> usize {
+    let many = 2 * COPIES_REMOVED_AT_ONCE_MAX + 5;
+    for number in 0..many {
+        let text = number.to_string().into_bytes();
+        rig.device.handle_send(text, rig.now_ms).expect("a member");
+    }
+    rig.drain();
+    many
+}
+
+/// The copies of the app's messages that wait.
+fn waiting(rig: &Rig) -> usize {
+    let bodies = rig.store.bodies.values();
+    let is_sync = |kind: OutboxKind| matches!(kind, OutboxKind::Sync { .. });
+    bodies.filter(|(message, _)| is_sync(message.kind)).count()
+}
+
+#[test]
+fn many_copies_are_taken_back_step_by_step_and_none_goes_out_meanwhile() {
+    let ends: [fn(&mut Rig); 3] = [
+        |rig| {
+            let peer = rig.device.members().remove(0).id;
+            rig.device
+                .handle_remove(&peer, rig.now_ms)
+                .expect("a member");
+        },
+        |rig| rig.device.handle_leave(rig.now_ms).expect("a member"),
+        |rig| rig.device.handle_destroy(rig.now_ms).expect("a member"),
+    ];
+    for stops in [false, true] {
+        for end in ends {
+            let mut post = Post::group(2);
+            let rig = &mut post.rigs[0];
+            let many = with_many_copies(rig);
+            end(rig);
+            let mut left = many;
+            while left > 0 {
+                let effects = if stops && left < many {
+                    let mut effects = rig.restart();
+                    effects.extend(rig.connect());
+                    effects
+                } else {
+                    rig.drain()
+                };
+                // What goes out is what tells of the end.
+                assert!(pushes(&effects).len() <= rig.store.entries.len() - waiting(rig));
+                let now_left = waiting(rig);
+                assert!(now_left < left, "each step takes some");
+                assert!(left - now_left <= 2 * COPIES_REMOVED_AT_ONCE_MAX);
+                left = now_left;
+                let is_due = rig.device.next_wakeup() <= Some(rig.now_ms);
+                assert!(is_due || left == 0, "what is left is due at once");
+            }
+            let states = rig.store.deliveries.values();
+            let withdrawn = states.filter(|state| **state == DeliveryState::Withdrawn);
+            assert_eq!(withdrawn.count(), many);
+        }
+    }
 }

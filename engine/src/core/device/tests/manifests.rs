@@ -53,7 +53,7 @@ fn next(
 fn each_kind_of_manifest_is_told_in_its_way() {
     let mut post = Post::group(2);
     let peer = post.rigs[0].store.secrets.clone();
-    let stranger = Rig::new(90, "stranger").store.secrets;
+    let stranger = Rig::new(90, "stranger").store.secrets.clone();
     let rig = &mut post.rigs[1];
     let last = current(rig);
     let (group, version) = (last.group_id(), last.version());

@@ -82,7 +82,7 @@ pub(super) fn say_same(rig: &mut Rig) {
 }
 
 pub(super) fn stranger(seed: u64) -> DeviceSecrets {
-    Rig::new(seed, "stranger").store.secrets
+    Rig::new(seed, "stranger").store.secrets.clone()
 }
 
 #[test]

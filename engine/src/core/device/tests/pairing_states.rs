@@ -95,10 +95,11 @@ fn a_request_that_the_relay_refuses_for_good_is_not_said_to_be_on_it() {
             issue,
             DeliveryIssue::SendFailed { failure: of, .. } if *of == failure
         )));
-        // Also after a restart, and where the machine was built anew.
+        // Also once the issue is dismissed, after a restart, and where the machine was built
+        // anew.
+        rig.store.issues.clear();
         rig.restart();
         assert_eq!(progress(rig), Some(JoinProgress::Refused));
-        rig.store.issues.clear();
         let snapshot = rig.store.snapshot();
         let anew = Device::restore(snapshot, Settings::default(), rig.now_ms);
         let mut last = std::mem::replace(&mut rig.device, anew.expect("it is consistent"));

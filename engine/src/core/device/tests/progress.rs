@@ -28,9 +28,10 @@ fn answer(rig: &mut Rig, push: PushId, outcome: PushOutcome) {
 /// For how many recipients the relay has the message.
 fn on_relay(rig: &Rig, id: MessageId) -> usize {
     let is_there = |state: &DeliveryState| matches!(state, DeliveryState::OnRelay { .. });
+    let position = rig.store.position(&id).expect("it is in the history");
     let deliveries = rig.store.deliveries.iter();
     deliveries
-        .filter(|((of, _), state)| *of == id && is_there(state))
+        .filter(|((of, _), state)| *of == position && is_there(state))
         .count()
 }
 

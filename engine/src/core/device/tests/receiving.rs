@@ -99,7 +99,7 @@ fn a_handled_message_is_recorded_stored_and_acknowledged_in_one_step() {
     assert_eq!(acknowledged(&step.effects).len(), 1);
     rig.store.commit(step.changes);
     assert_eq!((rig.store.handled.len(), rig.store.rows.len()), (1, 1));
-    assert_eq!(rig.store.rows[0].author, author);
+    assert_eq!(rig.store.rows[&1].author, author);
 }
 
 #[test]
@@ -546,7 +546,7 @@ fn held_blobs_that_no_relay_can_have_any_more_do_not_count() {
 fn a_stranger_and_an_own_copy_are_unauthorized() {
     let mut post = Post::group(2);
     let now = post.rigs[1].now_ms;
-    let stranger = Rig::new(77, "stranger").store.secrets;
+    let stranger = Rig::new(77, "stranger").store.secrets.clone();
     let own = post.rigs[1].store.secrets.clone();
     for author in [stranger, own] {
         let rig = &mut post.rigs[1];
@@ -600,7 +600,10 @@ fn a_body_that_cannot_be_decoded_is_kept_whole() {
     let envelope = from_peer(&mut post, 1, now, &body);
     let rig = &mut post.rigs[1];
     rig.receive(&envelope);
-    assert_eq!((rig.bodies(), rig.store.rows[0].app_id), (vec![body], None));
+    assert_eq!(
+        (rig.bodies(), rig.store.rows[&1].app_id),
+        (vec![body], None)
+    );
 }
 
 #[test]
@@ -654,7 +657,7 @@ fn a_message_that_was_deleted_is_not_shown_again_when_it_is_sent_once_more() {
     rig.receive(&first);
     let message = MessageHandle {
         position: 1,
-        ids: vec![rig.store.rows[0].id],
+        ids: vec![rig.store.rows[&1].id],
         body: text.encode(),
         failed: Vec::new(),
         has_left: false,

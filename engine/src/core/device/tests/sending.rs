@@ -10,6 +10,7 @@ use crate::core::message::{DeliveryState, MessageHandle};
 use crate::core::rig::{Post, Rig, SECOND_MS, issues, pushes};
 use crate::core::status::{Connection, Status};
 use crate::core::step::{Change, PushId, PushOutcome};
+use crate::core::timing::COPIES_REMOVED_AT_ONCE_MAX;
 
 #[test]
 fn a_message_is_queued_before_it_is_pushed() {
@@ -45,15 +46,15 @@ fn an_own_row_starts_waiting_and_ends_on_the_relay() {
         .handle_send(b"hello".to_vec(), rig.now_ms)
         .expect("a member");
     let effects = rig.drain();
-    let key = (id, peer.clone());
-    assert_eq!(rig.store.deliveries[&key], DeliveryState::Waiting);
+    assert_eq!(rig.store.delivery(&id, &peer), Some(DeliveryState::Waiting));
     let push = pushes(&effects)[0].id;
     rig.device
         .handle_push_outcome(push, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
     rig.drain();
+    let at_ms = rig.now_ms;
     assert_eq!(
-        rig.store.deliveries[&key],
-        DeliveryState::OnRelay { at_ms: rig.now_ms }
+        rig.store.delivery(&id, &peer),
+        Some(DeliveryState::OnRelay { at_ms })
     );
     assert!(rig.store.bodies.is_empty() && rig.store.entries.is_empty());
     assert!(!rig.device.is_sending(&id, &peer));
@@ -173,7 +174,7 @@ fn a_sync_keeps_its_time_through_every_seal_and_its_id() {
     }
     let rows = &post.rigs[1].store.rows;
     assert_eq!(rows.len(), 1);
-    assert_eq!((rows[0].id, rows[0].sent_at_ms), (id, sent_at_ms));
+    assert_eq!((rows[&1].id, rows[&1].sent_at_ms), (id, sent_at_ms));
 }
 
 #[test]
@@ -286,8 +287,8 @@ fn a_sync_expires_after_thirty_days_and_a_manifest_never() {
     rig.now_ms += 1;
     assert_eq!(issues(&rig.connect()), vec![failed]);
     assert_eq!(
-        rig.store.deliveries[&(id, peer.id.clone())],
-        DeliveryState::Failed(SendFailure::Expired)
+        rig.store.delivery(&id, &peer.id),
+        Some(DeliveryState::Failed(SendFailure::Expired))
     );
     rig.device
         .handle_remove(&peer.id, rig.now_ms)
@@ -365,7 +366,7 @@ fn without_other_members_a_message_is_kept_and_nothing_is_queued() {
 
 /// What the store would say of the only message of a history.
 fn handle(rig: &Rig, failed: Vec<MemberId>, has_left: bool) -> MessageHandle {
-    let row = rig.store.rows.first().expect("a message");
+    let row = rig.store.rows.values().next().expect("a message");
     MessageHandle {
         position: 1,
         ids: vec![row.id],
@@ -413,10 +414,11 @@ fn a_message_is_sent_once_more_to_those_at_which_it_failed_and_shown_once() {
     assert_ne!(first, again);
     let effects = rig.drain();
     assert_eq!(
-        rig.store.deliveries[&(again, failed.id.clone())],
-        DeliveryState::Waiting
+        rig.store.delivery(&again, &failed.id),
+        Some(DeliveryState::Waiting)
     );
-    assert!(!rig.store.deliveries.contains_key(&(again, reached.id)));
+    let there = rig.store.delivery(&again, &reached.id);
+    assert!(matches!(there, Some(DeliveryState::OnRelay { .. })));
     let copies = pushes(&effects);
     assert_eq!(copies.len(), 1);
     assert_eq!(copies[0].recipient, failed.keys.noise);
@@ -430,8 +432,9 @@ fn a_message_is_sent_once_more_to_those_at_which_it_failed_and_shown_once() {
     rig.device
         .handle_push_outcome(id, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
     rig.drain();
-    let state = rig.store.deliveries[&(again, failed.id)];
-    assert_eq!(state, DeliveryState::OnRelay { at_ms: rig.now_ms });
+    let state = rig.store.delivery(&again, &failed.id);
+    let at_ms = rig.now_ms;
+    assert_eq!(state, Some(DeliveryState::OnRelay { at_ms }));
     assert_eq!(rig.bodies(), [text]);
 }
 
@@ -506,4 +509,32 @@ fn what_is_sent_is_handed_out_before_it_is_sealed_and_sealed_right_after() {
         .expect("a member");
     rig.device.handle_bad_frame(rig.now_ms);
     assert!(rig.device.drain_sends().is_none());
+}
+
+#[test]
+fn many_that_grew_too_old_unnoticed_are_given_up_step_by_step() {
+    let many = 2 * COPIES_REMOVED_AT_ONCE_MAX + 5;
+    let mut post = Post::group(2);
+    let rig = &mut post.rigs[0];
+    for number in 0..many {
+        let text = number.to_string().into_bytes();
+        rig.device.handle_send(text, rig.now_ms).expect("a member");
+    }
+    rig.drain();
+    // The program was off, and what it sees first is that the relay can be reached.
+    rig.now_ms += OUTBOX_LIFE_MS;
+    let mut effects = rig.restart();
+    let mut given_up = issues(&effects).len();
+    while given_up < many {
+        let at_once = issues(&effects).len();
+        assert!(
+            (1..=COPIES_REMOVED_AT_ONCE_MAX).contains(&at_once),
+            "{at_once}"
+        );
+        assert!(pushes(&effects).is_empty());
+        assert!(rig.device.next_wakeup() <= Some(rig.now_ms), "due at once");
+        effects = rig.drain();
+        given_up += issues(&effects).len();
+    }
+    assert!(rig.store.bodies.is_empty());
 }
