@@ -24,14 +24,16 @@ async fn a_click_leads_out_of_hiding_off_the_task_bar_and_through_a_dialog() {
     window.element("composer").await.unwrap();
 
     // Closed, which hides it where there is a tray.
-    stage.manage_window("windowquit").unwrap();
+    stage.manage_window(&["key", "alt+F4"]).unwrap();
     stage.until_on_screen(false).unwrap();
     click_next(&window, &notices, &guest, "hidden")
         .await
         .unwrap();
     stage.until_on_screen(true).unwrap();
 
-    stage.manage_window("windowminimize").unwrap();
+    stage
+        .manage_window(&["getactivewindow", "windowminimize"])
+        .unwrap();
     stage.until_on_screen(false).unwrap();
     click_next(&window, &notices, &guest, "minimised")
         .await

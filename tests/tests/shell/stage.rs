@@ -96,15 +96,11 @@ impl Stage {
         Ok(String::from_utf8_lossy(&output.stdout).contains("IsViewable"))
     }
 
-    /// Does something to the window as the person's window manager would.
-    pub(crate) fn manage_window(&self, verb: &str) -> anyhow::Result<()> {
+    /// Does something with the window that has the keyboard, as a person would.
+    pub(crate) fn manage_window(&self, what: &[&str]) -> anyhow::Result<()> {
         let mut command = Command::new("xdotool");
-        let status = self
-            .desktop
-            .place(&mut command)
-            .args(["search", "--name", "^Sealpost$", verb])
-            .status()?;
-        ensure!(status.success(), "the window could not be managed: {verb}");
+        let status = self.desktop.place(&mut command).args(what).status()?;
+        ensure!(status.success(), "the window can't be managed: {what:?}");
         Ok(())
     }
 
