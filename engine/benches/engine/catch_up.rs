@@ -1,10 +1,12 @@
 //! A device comes back to a full inbox, while a window asks what a window asks.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sealpost_engine::Engine;
 
 use crate::bystander::{OpenRelay, Pair, keys_of, sealed};
+use crate::log_size::{LOG_BYTES_MAX, log_bytes};
 use crate::report::Report;
 use crate::{ROUNDS, median, percentile, progress};
 
@@ -30,6 +32,7 @@ pub(crate) async fn measure(report: &mut Report) {
     }
     let (mut times, mut answers) = (Vec::new(), Vec::new());
     let (mut stored, mut next) = (0, 0);
+    let mut largest_log = 0;
     for round in 1..=ROUNDS {
         let count = WAITING / PUSH_SESSIONS;
         // A number is used once: a round may take less than a millisecond for each.
@@ -48,7 +51,9 @@ pub(crate) async fn measure(report: &mut Report) {
         stored += WAITING as u64;
         let begin = Instant::now();
         let device = homes[1].start(None).await;
-        look_until(&device.engine, stored, &mut answers).await;
+        let database = homes[1].database();
+        let log = look_until(&device.engine, &database, stored, &mut answers).await;
+        largest_log = largest_log.max(log);
         times.push(begin.elapsed());
         while relay.blobs() > before + MARKERS_MAX {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -73,11 +78,24 @@ pub(crate) async fn measure(report: &mut Report) {
         ANSWER_MAX,
         slowest,
     );
+    report.size(
+        "  the log meanwhile, the largest",
+        LOG_BYTES_MAX,
+        largest_log,
+    );
 }
 
-/// Asks what the window shows until all is there, and notes how long each answer took.
-async fn look_until(engine: &Engine, stored: u64, answers: &mut Vec<Duration>) {
+/// Asks what the window shows until all is there, and notes how long each answer took. Returns
+/// the largest size of the log that was seen.
+async fn look_until(
+    engine: &Engine,
+    database: &Path,
+    stored: u64,
+    answers: &mut Vec<Duration>,
+) -> u64 {
+    let mut largest = 0;
     loop {
+        largest = largest.max(log_bytes(database));
         let begin = Instant::now();
         let page = engine.messages_before(None, PAGE_ROWS).await.unwrap();
         answers.push(begin.elapsed());
@@ -89,7 +107,7 @@ async fn look_until(engine: &Engine, stored: u64, answers: &mut Vec<Duration>) {
         let _ = engine.status();
         answers.push(begin.elapsed());
         if unread >= stored {
-            return;
+            return largest;
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

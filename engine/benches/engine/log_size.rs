@@ -14,7 +14,7 @@ use crate::devices::Home;
 use crate::progress;
 use crate::report::Report;
 
-const LOG_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
+pub(crate) const LOG_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
 const SENDS_UNDER_READER: usize = 2_000;
 
@@ -109,7 +109,8 @@ fn log_path(database: &Path) -> PathBuf {
     path.into()
 }
 
-fn log_bytes(database: &Path) -> u64 {
+/// The size of a store's write-ahead log now.
+pub(crate) fn log_bytes(database: &Path) -> u64 {
     std::fs::metadata(log_path(database)).map_or(0, |found| found.len())
 }
 

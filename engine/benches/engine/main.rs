@@ -15,8 +15,13 @@ mod catch_up;
 #[path = "../../tests/pairing/devices.rs"]
 mod devices;
 mod log_size;
+#[path = "../../../relay/benches/push/open_relay.rs"]
+mod open_relay;
 mod report;
 mod sending;
+#[expect(dead_code, reason = "the relay's own measurement receives, too")]
+#[path = "../../../relay/benches/push/session.rs"]
+mod session;
 
 use std::fs::OpenOptions;
 use std::io::Write;

@@ -10,21 +10,21 @@
     reason = "a measurement that can't go on fails where it stands"
 )]
 
+mod open_relay;
+mod session;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rand_core::OsRng;
-use sealpost_protocol::channel::{self, Opener, RecordBuffer, Sealer};
 use sealpost_protocol::frame::Frame;
 use sealpost_protocol::key::{NoisePublic, NoiseSecret};
-use sealpost_relay::{Config, Relay, SystemClock};
-use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use sealpost_relay::Relay;
+
+use session::Session;
 
 const ROUNDS: usize = 3;
 const LATENCY_TURNS: usize = 10;
@@ -63,7 +63,7 @@ struct Results {
 
 async fn measure(results: &mut Results) {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let relay = start(&folder).await;
+    let relay = open_relay::start(folder.path()).await;
     for _ in 0..LATENCY_TURNS {
         append(folder.path(), &mut results.appends);
         measure_acks(&relay, &mut results.acks).await;
@@ -75,25 +75,6 @@ async fn measure(results: &mut Results) {
         rates.push(measure_rate(&relay, *load).await);
     }
     relay.stop().await;
-}
-
-async fn start(folder: &TempDir) -> Relay {
-    let free = "127.0.0.1:0".parse().unwrap();
-    let mut config = Config {
-        store_path: folder.path().join("inbox.db"),
-        listen_receive: free,
-        listen_push: free,
-        listen_health: None,
-        ..Config::default()
-    };
-    config.sessions.push_rate.per_second = 1_000_000;
-    config.sessions.push_rate.burst = 1_000_000;
-    config.store.inbox_blobs_max = 1_000_000;
-    config.store.inbox_bytes_max = 1 << 40;
-    let key = NoiseSecret::generate(&mut OsRng);
-    Relay::start(config, key, Arc::new(SystemClock))
-        .await
-        .unwrap()
 }
 
 /// F: what any durable write costs at this moment.
@@ -112,12 +93,12 @@ fn append(folder: &Path, times: &mut Vec<Duration>) {
 }
 
 async fn measure_acks(relay: &Relay, times: &mut Vec<Duration>) {
-    let mut session = Session::push(relay).await;
+    let mut session = Session::to_push(relay).await;
     let recipient = NoisePublic::from_bytes([1; 32]);
     let end = Instant::now() + LATENCY_RUN;
     while Instant::now() < end {
         let begin = Instant::now();
-        session.push_one(recipient, SMALL).await;
+        session.push(recipient, &[0x5a; SMALL]).await;
         session.read().await;
         times.push(begin.elapsed());
     }
@@ -126,12 +107,12 @@ async fn measure_acks(relay: &Relay, times: &mut Vec<Duration>) {
 /// From a push to its arrival at a connected device, which acknowledges each.
 async fn measure_delivers(relay: &Relay, times: &mut Vec<Duration>) {
     let device = NoiseSecret::generate(&mut OsRng);
-    let mut receiver = Session::receive(relay, &device).await;
-    let mut sender = Session::push(relay).await;
+    let mut receiver = Session::to_receive(relay, &device).await;
+    let mut sender = Session::to_push(relay).await;
     let end = Instant::now() + LATENCY_RUN;
     while Instant::now() < end {
         let begin = Instant::now();
-        sender.push_one(device.public(), SMALL).await;
+        sender.push(device.public(), &[0x5a; SMALL]).await;
         let frame = receiver.read().await;
         times.push(begin.elapsed());
         let Ok(Frame::Deliver { blob_id, .. }) = Frame::decode(&frame) else {
@@ -146,19 +127,20 @@ async fn measure_rate(relay: &Relay, (in_flight, sessions, bytes): (usize, usize
     let begin = Instant::now();
     let mut tasks = Vec::new();
     for number in 0..sessions {
-        let mut session = Session::push(relay).await;
+        let mut session = Session::to_push(relay).await;
         tasks.push(tokio::spawn(async move {
             let mut stored = 0_usize;
+            let envelope = vec![0x5a; bytes];
             let recipient = |turn: usize| {
                 NoisePublic::from_bytes([u8::try_from((number * 16 + turn) % 251).unwrap(); 32])
             };
             for turn in 0..in_flight / sessions {
-                session.push_one(recipient(turn), bytes).await;
+                session.push(recipient(turn), &envelope).await;
             }
             while begin.elapsed() < THROUGHPUT_RUN {
                 session.read().await;
                 stored += 1;
-                session.push_one(recipient(stored % 16), bytes).await;
+                session.push(recipient(stored % 16), &envelope).await;
             }
             stored
         }));
@@ -168,94 +150,6 @@ async fn measure_rate(relay: &Relay, (in_flight, sessions, bytes): (usize, usize
         stored += task.await.unwrap();
     }
     stored as f64 / begin.elapsed().as_secs_f64()
-}
-
-/// A device's end of a session.
-struct Session {
-    stream: TcpStream,
-    sealer: Sealer,
-    opener: Opener,
-    buffer: RecordBuffer,
-    scratch: Vec<u8>,
-}
-
-impl Session {
-    async fn push(relay: &Relay) -> Self {
-        let mut stream = connect(relay.ports().push).await;
-        let (state, hello) = channel::push_start(&relay.public_key(), &mut OsRng).unwrap();
-        stream.write_all(&hello).await.unwrap();
-        let mut buffer = RecordBuffer::new();
-        let mut scratch = vec![0; 65_537];
-        let reply = read_record(&mut stream, &mut buffer, &mut scratch).await;
-        let (sealer, opener) = state.handle_reply(&reply).unwrap().split();
-        Self {
-            stream,
-            sealer,
-            opener,
-            buffer,
-            scratch,
-        }
-    }
-
-    async fn receive(relay: &Relay, device: &NoiseSecret) -> Self {
-        let mut stream = connect(relay.ports().receive).await;
-        let (state, hello) =
-            channel::receive_start(device, &relay.public_key(), &mut OsRng).unwrap();
-        stream.write_all(&hello).await.unwrap();
-        let mut buffer = RecordBuffer::new();
-        let mut scratch = vec![0; 65_537];
-        let reply = read_record(&mut stream, &mut buffer, &mut scratch).await;
-        let (channel, finish) = state.handle_reply(&reply).unwrap();
-        stream.write_all(&finish).await.unwrap();
-        let (sealer, opener) = channel.split();
-        Self {
-            stream,
-            sealer,
-            opener,
-            buffer,
-            scratch,
-        }
-    }
-
-    async fn push_one(&mut self, recipient: NoisePublic, bytes: usize) {
-        let envelope = vec![0x5a; bytes];
-        self.write(&Frame::Push {
-            recipient,
-            envelope: &envelope,
-        })
-        .await;
-    }
-
-    async fn write(&mut self, frame: &Frame<'_>) {
-        let record = self.sealer.seal(frame).unwrap();
-        self.stream.write_all(&record).await.unwrap();
-    }
-
-    async fn read(&mut self) -> Vec<u8> {
-        let record = read_record(&mut self.stream, &mut self.buffer, &mut self.scratch).await;
-        self.opener.open(&record).unwrap()
-    }
-}
-
-async fn connect(port: u16) -> TcpStream {
-    let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream
-}
-
-async fn read_record(
-    stream: &mut TcpStream,
-    buffer: &mut RecordBuffer,
-    scratch: &mut [u8],
-) -> Vec<u8> {
-    loop {
-        if let Some(record) = buffer.next_record().unwrap() {
-            return record;
-        }
-        let count = stream.read(scratch).await.unwrap();
-        assert_ne!(count, 0, "the relay has closed");
-        buffer.push(scratch.get(..count).unwrap_or_default());
-    }
 }
 
 /// The memory of a relay that nobody uses, in words.
