@@ -12,7 +12,7 @@ use sealpost_protocol::token::PairingToken;
 use super::Device;
 use crate::core::error::EngineError;
 use crate::core::event::{Event, JoinProgress, JoinRequestId, Spent};
-use crate::core::membership::{BUFFERED_MANIFESTS_MAX, IssueError, Membership, is_anchor};
+use crate::core::membership::{IssueError, Membership, has_room_before_anchor, is_anchor};
 use crate::core::status::{Phase, StatusReason};
 use crate::core::step::{BufferedManifest, Change, Effect, JoinRecord, OutboxKind, WordsTarget};
 
@@ -258,8 +258,10 @@ impl Device {
             self.enter_group(manifest, now_ms);
             return;
         }
+        let authors = self.buffered.iter().map(|kept| &kept.author);
+        let has_room = has_room_before_anchor(authors, &author, &join.admitter.signing);
         let kept = BufferedManifest { author, manifest };
-        if self.buffered.len() < BUFFERED_MANIFESTS_MAX && !self.buffered.contains(&kept) {
+        if has_room && !self.buffered.contains(&kept) {
             self.step
                 .changes
                 .push(Change::ManifestBuffered(kept.clone()));

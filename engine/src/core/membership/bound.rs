@@ -17,8 +17,14 @@ pub(super) const KNOWN_KEPT: usize = 192;
 /// Parked manifests above which nothing more is parked for an author outside the view.
 pub(super) const PARKED_MAX: usize = 64;
 
-/// Manifests that a device keeps while it waits for its anchor.
+/// Manifests by others than its admitter that a device keeps while it waits for its anchor.
 pub const BUFFERED_MANIFESTS_MAX: usize = 64;
+
+/// How many of these may come from one author: a merge and what it rests on, nearest first.
+pub(super) const BUFFERED_PER_AUTHOR_MAX: usize = 8;
+
+/// Manifests by its admitter that it keeps beside those.
+pub(super) const BUFFERED_BY_ADMITTER_MAX: usize = 16;
 
 /// Ancestors that a newcomer is sent after its manifest.
 pub(super) const ANCESTORS_MAX: usize = 4;
@@ -58,8 +64,22 @@ pub(super) const CLOSINGS_SPAN_MS: u64 = DAY_MS;
 /// T: the merge delay per rank, and the width of its random part.
 pub(super) const MERGE_DELAY_MS: u64 = 20 * SECOND_MS;
 
+/// The time after which a key in limbo is asked.
+pub(super) const ASK_AFTER_MS: u64 = DAY_MS / 2;
+
 /// `T_close`: the time a key stays in limbo before a merge closes it.
 pub(super) const CLOSE_AFTER_MS: u64 = DAY_MS;
 
+/// The span after these over which the devices spread, each at a time of its own.
+pub(super) const CLOSE_SPREAD_MS: u64 = DAY_MS / 2;
+
+/// Manifests that a device in limbo answers with: what speaks for it.
+pub(super) const PLEAS_MAX: usize = 8;
+
 /// The grace in which manifests of a removed issuer are still taken.
 pub(super) const REMOVED_ISSUER_GRACE_MS: u64 = 30 * DAY_MS;
+
+/// The time after which a device leaves that is in limbo itself: long, for its admission may be
+/// on its way, and well within the grace, for whoever let it in was removed, and it is heard no
+/// longer than that one.
+pub(super) const GIVE_UP_AFTER_MS: u64 = REMOVED_ISSUER_GRACE_MS / 2;

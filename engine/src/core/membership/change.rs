@@ -78,7 +78,7 @@ pub enum MembershipChange {
         /// The member.
         member: Member,
     },
-    /// The own anchor was sent to this key.
+    /// This key was greeted, asked or answered.
     HelloSent {
         /// The key.
         key: SigningPublic,

@@ -63,7 +63,7 @@ impl Membership {
 
     /// Root, winner, and the proofs of the last removals.
     fn kept(&self) -> BTreeSet<ManifestHash> {
-        let proofs = self.known.proofs().into_iter();
+        let proofs = self.known.proofs(self.view()).into_iter();
         proofs
             .flat_map(|(parent, child)| [parent.hash(), child.hash()])
             .chain([self.root.hash(), self.current().hash()])

@@ -138,7 +138,10 @@ impl Membership {
             return Ok(Leave::Alone);
         }
         if !is_listed || members.len() > GROUP_MEMBERS_MAX {
-            return self.issue_restating_leave(is_listed, secret, now_ms);
+            self.leaves = true;
+            let left = self.issue_restating_leave(secret, now_ms);
+            self.leaves = matches!(left, Ok(Leave::Issued));
+            return left;
         }
         let parent = self.parent_listing(None).ok_or(IssueError::NoParent)?;
         let (manifest, recipients) = self.sign(&parent, members, secret)?;
@@ -151,17 +154,17 @@ impl Membership {
     /// Leaves where the view without this device can't be stated: it is too long, or lacks this
     /// device anyway, which leaves for whoever counts it in all the same. The manifest is its
     /// parent's list without this device, which removes nobody else.
-    fn issue_restating_leave(
+    pub(super) fn issue_restating_leave(
         &mut self,
-        is_listed: bool,
         secret: &SigningSecret,
         now_ms: u64,
     ) -> Result<Leave, IssueError> {
         let me = self.me.signing;
-        let Some(parent) = self.restated_parent().filter(|_| !self.is_removed()) else {
-            return (!is_listed)
-                .then_some(Leave::Alone)
-                .ok_or(IssueError::NoParent);
+        let parent = self.restated_parent();
+        let parent = parent.or_else(|| self.unsent_parent(secret));
+        let Some(parent) = parent.filter(|_| !self.is_removed()) else {
+            let is_alone = !self.is_listed();
+            return is_alone.then_some(Leave::Alone).ok_or(IssueError::NoParent);
         };
         let others = parent.members().iter();
         let others = others.filter(|member| member.keys.signing != me);
@@ -172,9 +175,9 @@ impl Membership {
             return Ok(Leave::Alone);
         }
         let (manifest, mut recipients) = self.sign(&parent, members, secret)?;
-        let view = self.view().values().map(|member| member.keys);
-        recipients.extend(view.filter(|keys| keys.signing != me));
-        self.leaves = true;
+        let others = self.view().keys().chain(&self.standing.limbo);
+        let others = others.filter(|key| **key != me);
+        recipients.extend(others.filter_map(|key| Some(self.last_record(key)?.keys)));
         self.spread(&manifest, recipients, None);
         self.keep_issued(manifest, now_ms);
         Ok(Leave::Issued)
@@ -187,7 +190,8 @@ impl Membership {
     fn restated_parent(&self) -> Option<SignedManifest> {
         let me = self.me.signing;
         let lists_me_alone = |manifest: &&SignedManifest| {
-            manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
+            let lists_others = manifest.members().len() > 1;
+            lists_others && manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
         };
         let is_gone = |member: &Member| self.known.tombs.contains_key(&member.keys.signing);
         let parents = self.accepted_descending().filter(lists_me_alone);
@@ -196,6 +200,16 @@ impl Membership {
             (manifest.members().iter().any(is_gone), !counts)
         });
         parent.cloned()
+    }
+
+    /// A manifest that nobody is sent: this device beside its view. On a parent that nobody
+    /// knows, a leave removes nobody else whatever it lists.
+    fn unsent_parent(&self, secret: &SigningSecret) -> Option<SignedManifest> {
+        let me = self.last_record(&self.me.signing)?;
+        let mut members = self.view().clone();
+        members.insert(self.me.signing, me);
+        let (unsent, _) = self.sign(&self.root, members, secret).ok()?;
+        Some(unsent)
     }
 
     /// Issues a manifest for everybody, on a given parent or on the one for a plain change.
@@ -320,7 +334,7 @@ impl Membership {
     /// Sends a newcomer its manifest and the history that it can't know.
     fn welcome(&mut self, keys: &DeviceKeys, manifest: &SignedManifest) {
         let ancestors = self.known.ancestors(manifest, ANCESTORS_MAX).into_iter();
-        let proofs = self.known.proofs().into_iter();
+        let proofs = self.known.proofs(self.view()).into_iter();
         let history = ancestors.chain(proofs.flat_map(|(parent, child)| [child, parent]));
         let mut sent = BTreeSet::from([manifest.hash()]);
         let history: Vec<_> = history
@@ -359,7 +373,7 @@ impl Membership {
     }
 
     /// The ancestors, nearest first, back to the first one that a member was sent.
-    fn unsent_ancestors(
+    pub(super) fn unsent_ancestors(
         &self,
         manifest: &SignedManifest,
         key: &SigningPublic,

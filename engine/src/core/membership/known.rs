@@ -33,7 +33,7 @@ pub struct MembershipSnapshot {
     pub limbo_since: BTreeMap<SigningPublic, u64>,
     /// Members folded in by compaction.
     pub base: BTreeMap<SigningPublic, Member>,
-    /// Keys that the own anchor was sent to.
+    /// Keys that this device wrote to of its own accord: with its anchor, or to ask.
     pub hello_sent: BTreeSet<SigningPublic>,
     /// Keys that a manifest ever held lists.
     pub held: BTreeSet<SigningPublic>,
@@ -184,13 +184,20 @@ impl MembershipSnapshot {
     }
 
     /// The proofs of the last removed keys, newest first: parent and child of one removal each.
-    pub(super) fn proofs(&self) -> Vec<(&SignedManifest, &SignedManifest)> {
+    ///
+    /// A removal by one of the members goes before any other. Of what the removed device signed,
+    /// a newcomer takes what the list of the remover confirms, and who was removed may have left
+    /// as well, or had itself removed, by a list that names whom it likes.
+    pub(super) fn proofs(
+        &self,
+        members: &BTreeMap<SigningPublic, Member>,
+    ) -> Vec<(&SignedManifest, &SignedManifest)> {
         let mut newest: Vec<_> = self.tombs.iter().collect();
         newest.sort_by_key(|(_, tomb)| std::cmp::Reverse(tomb.since_ms));
         newest
             .into_iter()
             .take(PROVEN_KEYS_MAX)
-            .filter_map(|(key, tomb)| self.proof(key, tomb))
+            .filter_map(|(key, tomb)| self.proof(key, tomb, members))
             .collect()
     }
 
@@ -198,11 +205,16 @@ impl MembershipSnapshot {
         &self,
         key: &SigningPublic,
         tomb: &Tomb,
+        members: &BTreeMap<SigningPublic, Member>,
     ) -> Option<(&SignedManifest, &SignedManifest)> {
-        tomb.removals.iter().find_map(|removal| {
+        let proofs = tomb.removals.iter().filter_map(|removal| {
             let child = self.manifest(removal)?;
             let parent = self.parent(child)?;
             parent.lists(key).then_some((parent, child))
+        });
+        proofs.min_by_key(|(_, child)| {
+            let by = child.issuer();
+            (!members.contains_key(by), by == key, child.hash())
         })
     }
 }

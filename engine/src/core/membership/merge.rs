@@ -14,10 +14,9 @@ use sealpost_protocol::limit::GROUP_MEMBERS_MAX;
 use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 use sha2::{Digest, Sha256};
 
-use super::bound::{
-    CLOSE_AFTER_MS, CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS, MERGES_PER_FIRING_MAX,
-};
-use super::{IssueError, Membership};
+use super::Membership;
+use super::bound::{CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS, MERGES_PER_FIRING_MAX};
+use super::limbo::LimboStep;
 
 /// The volatile state of the merge timer.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +24,7 @@ pub(super) struct MergeTimer {
     delay: Delay,
     online: bool,
     /// The last time this device was told, Unix ms.
-    now_ms: u64,
+    pub(super) now_ms: u64,
     /// When limbo keys were closed within the last day, oldest first.
     closings_ms: VecDeque<u64>,
 }
@@ -50,8 +49,8 @@ enum Merge {
         dropped: BTreeSet<SigningPublic>,
         parent: SignedManifest,
     },
-    /// Remove, expressly, keys that have been in limbo for long.
-    Close { parent: SignedManifest },
+    /// Do something about keys that have been in limbo for long.
+    Limbo(LimboStep),
     /// State the view.
     Restate,
 }
@@ -74,6 +73,7 @@ impl Membership {
         if !online_and_drained {
             return;
         }
+        self.give_up_if_due(secret, now_ms);
         if matches!(self.timer.delay, Delay::Wanted) {
             let delay_ms = self.draw_delay(rng);
             self.timer.run(delay_ms);
@@ -94,7 +94,7 @@ impl Membership {
         match self.timer.delay {
             Delay::Wanted => Some(self.timer.now_ms),
             Delay::Running { left_ms, since_ms } => Some(since_ms.saturating_add(left_ms)),
-            Delay::Idle | Delay::Paused { .. } => self.next_closing(),
+            Delay::Idle | Delay::Paused { .. } => self.next_limbo_step(),
         }
     }
 
@@ -144,7 +144,7 @@ impl Membership {
                     members.retain(|key, _| !dropped.contains(key));
                     self.issue_merge(Some(parent), members, secret, now_ms)
                 }
-                Some(Merge::Close { parent }) => self.close(parent, secret, now_ms),
+                Some(Merge::Limbo(step)) => self.take_limbo_step(step, secret, now_ms),
                 Some(Merge::Restate) => self.issue_merge(None, self.view().clone(), secret, now_ms),
                 None => return,
             };
@@ -153,18 +153,6 @@ impl Membership {
                 return;
             }
         }
-    }
-
-    fn close(
-        &mut self,
-        parent: SignedManifest,
-        secret: &SigningSecret,
-        now_ms: u64,
-    ) -> Result<(), IssueError> {
-        let closed = self.limbo_in(&parent).count();
-        self.issue_merge(Some(parent), self.view().clone(), secret, now_ms)?;
-        self.timer.remember_closings(closed, now_ms);
-        Ok(())
     }
 
     fn needed_merge(&self, now_ms: u64) -> Option<Merge> {
@@ -176,10 +164,10 @@ impl Membership {
         }
         let current = self.current();
         let is_stated = self.view().contains_key(current.issuer()) && self.states_view(current);
-        match self.closing(now_ms) {
-            Some(parent) => Some(Merge::Close { parent }),
-            None => (!is_stated).then_some(Merge::Restate),
-        }
+        let closing = self.closing(now_ms).map(Merge::Limbo);
+        let restating = (!is_stated).then_some(Merge::Restate);
+        let asking = || self.asking(now_ms).map(Merge::Limbo);
+        closing.or(restating).or_else(asking)
     }
 
     /// The members that came last have to go. A device that is one of them leaves the merge
@@ -219,81 +207,6 @@ impl Membership {
             .map(|(manifest, hash)| (manifest.version(), Some(hash)));
         listing.min().unwrap_or((0, None))
     }
-
-    /// The parent of a merge that closes limbo keys which have waited long enough.
-    ///
-    /// A removed device that invents puppets could otherwise cause a merge for each.
-    fn closing(&self, now_ms: u64) -> Option<SignedManifest> {
-        let closed = self.timer.recent_closings(now_ms);
-        let room = CLOSINGS_PER_DAY_MAX.saturating_sub(closed);
-        let due: BTreeSet<_> = self
-            .closable()
-            .filter(|(_, due_ms)| now_ms >= *due_ms)
-            .map(|(key, _)| key)
-            .collect();
-        let parents = due.iter().filter_map(|key| self.closing_parent(key, &due));
-        // One parent may list more than a day's worth, and a merge can't close a part of them:
-        // it would list the rest. It is then closed on a day of its own.
-        let mut fitting =
-            parents.filter(|parent| closed == 0 || self.limbo_in(parent).count() <= room);
-        fitting.next()
-    }
-
-    /// The limbo keys that can be closed, and when they are.
-    ///
-    /// A key that sent a manifest which a merge can build on lives, and can hear of its removal.
-    /// One that sent nothing may be admitted by something that is on its way for as long as its
-    /// author is offline: no time would be long enough.
-    fn closable(&self) -> impl Iterator<Item = (SigningPublic, u64)> {
-        let limbo = self.known.limbo_since.iter();
-        let heard = limbo.filter(|(key, _)| self.letters_of(key).next().is_some());
-        heard.map(|(key, since_ms)| (*key, since_ms.saturating_add(CLOSE_AFTER_MS)))
-    }
-
-    /// The accepted manifests that a key sent as hello and seen.
-    fn letters_of(&self, key: &SigningPublic) -> impl Iterator<Item = &SignedManifest> {
-        let letters = [self.known.hello.get(key), self.known.seen.get(key)];
-        letters
-            .into_iter()
-            .flatten()
-            .filter(|hash| self.standing.accepted.contains(hash))
-            .filter_map(|hash| self.known.manifest(hash))
-    }
-
-    /// A manifest that lists this device and the key, and no limbo key that isn't due: the
-    /// merge removes every limbo key that its parent lists.
-    fn closing_parent(
-        &self,
-        key: &SigningPublic,
-        due: &BTreeSet<SigningPublic>,
-    ) -> Option<SignedManifest> {
-        self.letters_of(key)
-            .chain(self.accepted_descending())
-            .filter(|manifest| manifest.lists(&self.me.signing) && manifest.lists(key))
-            .find(|manifest| self.limbo_in(manifest).all(|limbo| due.contains(&limbo)))
-            .cloned()
-    }
-
-    pub(super) fn limbo_in(
-        &self,
-        manifest: &SignedManifest,
-    ) -> impl Iterator<Item = SigningPublic> {
-        let limbo = self.standing.limbo.iter();
-        limbo.filter(|key| manifest.lists(key)).copied()
-    }
-
-    /// When the next limbo key is due, after the time told last.
-    fn next_closing(&self) -> Option<u64> {
-        if !self.is_listed() {
-            return None;
-        }
-        let now_ms = self.timer.now_ms;
-        let room_ms = self.timer.closings_room_ms();
-        let due = self.closable().map(|(_, due_ms)| due_ms);
-        due.map(|due_ms| due_ms.max(room_ms))
-            .filter(|due_ms| *due_ms > now_ms)
-            .min()
-    }
 }
 
 impl MergeTimer {
@@ -323,21 +236,21 @@ impl MergeTimer {
         matches!(self.delay, Delay::Running { left_ms: 0, .. })
     }
 
-    fn recent_closings(&self, now_ms: u64) -> usize {
+    pub(super) fn recent_closings(&self, now_ms: u64) -> usize {
         let closings = self.closings_ms.iter();
         closings
             .filter(|closed_ms| now_ms < closed_ms.saturating_add(CLOSINGS_SPAN_MS))
             .count()
     }
 
-    fn remember_closings(&mut self, closed: usize, now_ms: u64) {
+    pub(super) fn remember_closings(&mut self, closed: usize, now_ms: u64) {
         self.closings_ms
             .retain(|closed_ms| now_ms < closed_ms.saturating_add(CLOSINGS_SPAN_MS));
         self.closings_ms.extend(std::iter::repeat_n(now_ms, closed));
     }
 
     /// From when on another key may be closed.
-    fn closings_room_ms(&self) -> u64 {
+    pub(super) fn closings_room_ms(&self) -> u64 {
         let before_last = CLOSINGS_PER_DAY_MAX.saturating_sub(1);
         let oldest = self.closings_ms.iter().rev().nth(before_last);
         oldest.map_or(0, |closed_ms| closed_ms.saturating_add(CLOSINGS_SPAN_MS))

@@ -32,14 +32,19 @@
 //! - nobody greets a device that it knows to be removed, and everybody a member whose own
 //!   anchor, once it arrives, doesn't list this device (3.5);
 //! - a device that is no member in its own view and leaves says so, on a manifest that lists
-//!   it and nobody else in limbo, and nobody removed if there is one, so that nobody who counts
-//!   it in goes on doing so; its list is that manifest's without itself (3.4);
+//!   it and nobody else in limbo, and nobody removed if there is one, or else on one that nobody
+//!   was sent, so that nobody who counts it in goes on doing so; its list is that manifest's
+//!   without itself (3.4);
 //! - in an overfull group only leaves and the merge that mends it are issued; other changes
 //!   wait for it (3.4);
 //! - a newcomer is sent the child of a proof before the parent, so that it never takes the
 //!   removed device for a member, not for a moment, and doesn't greet it (3.4);
-//! - a merge closes only limbo keys that are all due (3.6);
-//! - nothing is history that comes from an admitter which was removed (3.1);
+//! - a merge closes only limbo keys that are all due, each device at another time, and none
+//!   whose removal would take the closing device's own place (3.6);
+//! - a key in limbo is asked before, and whoever counts the asker in answers (3.6);
+//! - a device that is in limbo itself leaves after fifteen days (3.6);
+//! - nothing is history that comes from an admitter which was removed, but what the anchor
+//!   descends from is, whoever sends it (3.1);
 //! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8);
 //! - of a key's own leaves only the first counts, and none fills the cap on removals (3.8).
 //!
@@ -50,6 +55,7 @@
 //! | 3.4 issue | `issue` |
 //! | 3.5 receive, hello | `receive`, `anchor` |
 //! | 3.6 merge timer | `merge` |
+//! | 3.6 keys in limbo | `limbo` |
 //! | 3.8 bounds, compaction | `bound`, `compaction` |
 //! | 4 what can't be repaired | `cohesion` |
 
@@ -66,11 +72,12 @@ mod compaction;
 mod history;
 mod issue;
 mod known;
+mod limbo;
 mod merge;
 mod receive;
 mod view;
 
-pub use anchor::is_anchor;
+pub use anchor::{has_room_before_anchor, is_anchor};
 pub use bound::BUFFERED_MANIFESTS_MAX;
 pub use change::{AdmissionDropReason, Attribution, MembershipChange, MembershipEffect};
 pub use cohesion::Cohesion;
@@ -307,30 +314,6 @@ impl Membership {
         let room = bound::KEYS_HELD_MAX.saturating_sub(self.known.held.len());
         for key in listed.into_iter().take(room) {
             self.record(MembershipChange::KeyHeld { key });
-        }
-    }
-
-    fn follow_limbo(&mut self, now_ms: u64) {
-        let limbo = &self.standing.limbo;
-        let known = &self.known.limbo_since;
-        let ended: Vec<_> = known
-            .keys()
-            .filter(|key| !limbo.contains(key))
-            .copied()
-            .collect();
-        let begun: Vec<_> = limbo
-            .iter()
-            .filter(|key| !known.contains_key(key))
-            .copied()
-            .collect();
-        for key in ended {
-            self.record(MembershipChange::LimboEnded { key });
-        }
-        for key in begun {
-            self.record(MembershipChange::LimboStarted {
-                key,
-                since_ms: now_ms,
-            });
         }
     }
 }

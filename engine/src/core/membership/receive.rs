@@ -9,7 +9,10 @@ use std::collections::BTreeSet;
 use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 
-use super::bound::{BUFFERED_MANIFESTS_MAX, PARKED_MAX, REMOVED_ISSUER_GRACE_MS, VERSION_JUMP_MAX};
+use super::bound::{
+    BUFFERED_BY_ADMITTER_MAX, BUFFERED_MANIFESTS_MAX, PARKED_MAX, REMOVED_ISSUER_GRACE_MS,
+    VERSION_JUMP_MAX,
+};
 use super::view::{self, Standing};
 use super::{KnownManifest, Membership, MembershipChange};
 
@@ -43,7 +46,9 @@ impl Membership {
     ) -> Result<(), ManifestRefused> {
         self.check_place(&manifest, self.standing.version)?;
         if self.is_welcome(author, &manifest, now_ms) {
-            if self.take(author, manifest) {
+            let hash = manifest.hash();
+            let is_news = self.take(author, manifest);
+            if is_news {
                 self.settle(now_ms);
             } else {
                 // Who sent a known manifest can still matter: it may greet, or end a wait.
@@ -51,6 +56,7 @@ impl Membership {
                 self.greet_newcomers(&before);
                 self.follow_merge_need(now_ms);
             }
+            self.answer(author, &hash, is_news);
         }
         Ok(())
     }
@@ -162,7 +168,8 @@ impl Membership {
     /// Takes what arrived before the anchor, as if it arrived now.
     pub(super) fn take_buffered(&mut self, buffered: Vec<(SigningPublic, SignedManifest)>) {
         let accepted = self.root.version();
-        for (author, manifest) in buffered.into_iter().take(BUFFERED_MANIFESTS_MAX) {
+        let most = BUFFERED_MANIFESTS_MAX.saturating_add(BUFFERED_BY_ADMITTER_MAX);
+        for (author, manifest) in buffered.into_iter().take(most) {
             let is_mine = *manifest.issuer() == self.me.signing;
             if !is_mine && self.check_place(&manifest, accepted).is_ok() {
                 self.take(&author, manifest);
@@ -186,14 +193,20 @@ impl Membership {
         is_news
     }
 
-    /// Whether the admitter sends what came before the anchor.
+    /// Whether it is what came before the anchor: what the admitter sends of that kind, and
+    /// whatever the anchor descends from, for that it names itself, whoever sends it.
     ///
-    /// One that was removed could have strangers accepted with it, for ever: what it still
-    /// sends is judged like anybody's. Authority never rests on history.
+    /// An admitter that was removed could have strangers accepted with it, for ever: what it
+    /// still sends is judged like anybody's. Authority never rests on history.
     fn is_history(&self, author: &SigningPublic, manifest: &SignedManifest) -> bool {
-        author == self.root.issuer()
-            && manifest.version() < self.root.version()
-            && !self.is_tombed(author)
+        let is_earlier = manifest.version() < self.root.version();
+        let is_told = author == self.root.issuer() && !self.is_tombed(author);
+        is_earlier && (is_told || self.is_ancestor_of_root(manifest))
+    }
+
+    fn is_ancestor_of_root(&self, manifest: &SignedManifest) -> bool {
+        let hash = manifest.hash();
+        self.known.lineage(&self.root.hash()).contains(&hash)
     }
 
     /// What a manifest tells about the device that sent it: see `hello` and `seen`.

@@ -58,7 +58,7 @@ fn the_joiner_learns_that_its_admission_came_to_nothing_and_can_pair_again() {
         assert_eq!(post.rigs[index].device.members().len(), 1, "device {index}");
     }
     post.take_events(3);
-    pass(&mut post, DAY_MS + 10 * 60_000);
+    pass(&mut post, DAY_MS + DAY_MS / 2 + 10 * 60_000);
     assert_eq!(post.rigs[3].device.status(), Status::NotJoined);
     let reason = StatusReason::AdmissionVoid;
     let is_told = post.take_events(3).iter().any(

@@ -59,7 +59,7 @@ fn root_winner_proofs_and_tombs_are_kept() {
     assert_eq!(group.current().version(), 4 + 600);
     assert!(snapshot.tombs.contains_key(&people[3].key()));
     assert_eq!(
-        snapshot.proofs().len(),
+        snapshot.proofs(group.view()).len(),
         1,
         "the removal can still be proven"
     );

@@ -358,3 +358,37 @@ fn unlisted_device_issues_nothing() {
     let removal = group.issue_removal(&a.key(), &me.secrets.signing, NOW_MS);
     assert!(matches!(removal, Err(IssueError::NotListed)));
 }
+
+/// What a removed device says of its own going is no proof while a member's word is there: its
+/// list would count for a newcomer, who has nothing else to judge it by.
+#[test]
+fn newcomer_is_proven_a_removal_by_a_member_and_not_by_the_removed_device() {
+    for seed in 0..20 {
+        let people: Vec<Person> = (seed..seed + 5)
+            .map(|n| Person::new(1_000 + n * 7))
+            .collect();
+        let [a, b, rogue, puppet, newcomer] = &people[..] else {
+            panic!("five people");
+        };
+        let root = manifest(1, None, &[a, b, rogue], a);
+        let mut group = joined(a, &root);
+        group
+            .issue_removal(&rogue.key(), &a.secrets.signing, NOW_MS)
+            .expect("a member");
+        let leave = manifest(2, Some(&root), &[a, b, puppet], rogue);
+        take(&mut group, rogue, &leave);
+        assert_eq!(listed(&group, &people), [0, 1]);
+        let (keys, name) = (newcomer.keys(), &newcomer.member.name);
+        group
+            .issue_admission(&keys, name, &a.secrets.signing, NOW_MS)
+            .expect("room");
+        let sends = drained_sends(&mut group);
+        let to_newcomer = sends.iter().filter(|(to, _)| *to == newcomer.key());
+        let to_newcomer: Vec<_> = to_newcomer.map(|(_, sent)| sent.clone()).collect();
+        let mut theirs = joined(newcomer, &to_newcomer[0]);
+        for sent in &to_newcomer[1..] {
+            take(&mut theirs, a, sent);
+        }
+        assert_eq!(listed(&theirs, &people), [0, 1, 4], "seed {seed}");
+    }
+}

@@ -11,6 +11,7 @@ use super::{KnownManifest, Membership, MembershipChange, MembershipEffect, Membe
 mod cohesion;
 mod compaction;
 mod issue;
+mod limbo;
 mod merge;
 mod order;
 mod receive;
@@ -117,6 +118,21 @@ fn take_at(group: &mut Membership, author: &Person, manifest: &SignedManifest, n
     group
         .handle_manifest(&author.key(), manifest.clone(), now_ms)
         .expect("not refused");
+}
+
+fn tick(group: &mut Membership, me: &Person, now_ms: u64, online: bool) {
+    let mut rng = ChaCha8Rng::seed_from_u64(now_ms);
+    group.handle_timer(now_ms, online, &me.secrets.signing, &mut rng);
+}
+
+/// Lets time pass for a device that is online.
+fn pass(group: &mut Membership, me: &Person, from_ms: u64, until_ms: u64) {
+    let mut now_ms = from_ms;
+    tick(group, me, now_ms, true);
+    while let Some(due_ms) = group.next_timer().filter(|due_ms| *due_ms < until_ms) {
+        now_ms = now_ms.max(due_ms);
+        tick(group, me, now_ms, true);
+    }
 }
 
 /// Who is in the view, by position in `people`.

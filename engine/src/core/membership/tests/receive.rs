@@ -3,8 +3,10 @@
 use sealpost_protocol::limit::MANIFEST_VERSION_MAX;
 use sealpost_protocol::manifest::{GroupId, Manifest, SignedManifest};
 
-use super::super::bound::{BUFFERED_MANIFESTS_MAX, PARKED_MAX};
-use super::super::{IssueError, ManifestRefused, Membership, MembershipEffect, is_anchor};
+use super::super::bound::{BUFFERED_BY_ADMITTER_MAX, BUFFERED_MANIFESTS_MAX, PARKED_MAX};
+use super::super::{
+    IssueError, ManifestRefused, Membership, MembershipEffect, has_room_before_anchor, is_anchor,
+};
 use super::{
     HOUR_MS, NOW_MS, Person, drained_sends, founded, joined, listed, manifest, take, take_at,
 };
@@ -260,7 +262,7 @@ fn later_member_is_greeted_if_its_admission_did_not_list_me() {
     let anchor = manifest(2, Some(&base), &[a, b, me], a);
     let mut group = joined(me, &anchor);
     let theirs = manifest(2, Some(&base), &[a, b, unaware], b);
-    take(&mut group, b, &theirs);
+    take(&mut group, unaware, &theirs);
     assert_eq!(drained_sends(&mut group), [(unaware.key(), anchor.clone())]);
     let later = manifest(3, Some(&anchor), &[a, b, me, aware], a);
     take(&mut group, a, &later);
@@ -493,7 +495,8 @@ fn only_so_many_manifests_are_kept_before_the_anchor() {
         })
         .collect();
     let group = Membership::anchored(me.keys(), anchor, buffered, NOW_MS);
-    assert_eq!(group.snapshot().manifests.len(), 1 + BUFFERED_MANIFESTS_MAX);
+    let most = 1 + BUFFERED_MANIFESTS_MAX + BUFFERED_BY_ADMITTER_MAX;
+    assert_eq!(group.snapshot().manifests.len(), most);
 }
 
 #[test]
@@ -539,4 +542,27 @@ fn older_equal_and_losing_manifests_are_taken_in_silence() {
     // This device didn't issue that one: somebody else has its key.
     take(&mut group, b, one);
     assert!(!group.view().contains_key(&d.key()));
+}
+
+/// Whoever sends without end, before a device knows a single member, takes only its own room.
+#[test]
+fn flood_before_the_anchor_crowds_out_neither_the_admitter_nor_another() {
+    let people: Vec<Person> = (0..100).map(Person::new).collect();
+    let (admitter, rogue, honest) = (people[0].key(), people[1].key(), people[2].key());
+    let mut kept = Vec::new();
+    let mut keep = |author| {
+        let has_room = has_room_before_anchor(kept.iter(), &author, &admitter);
+        if has_room {
+            kept.push(author);
+        }
+        has_room
+    };
+    let from_one = (0..200).filter(|_| keep(rogue)).count();
+    assert_eq!(from_one, 8);
+    assert!(keep(honest), "another has room");
+    let from_many = people[3..].iter().filter(|one| keep(one.key())).count();
+    assert_eq!(from_many, 64 - 8 - 1);
+    assert!(!keep(honest), "all others together have no more");
+    let from_admitter = (0..200).filter(|_| keep(admitter)).count();
+    assert_eq!(from_admitter, 16, "the admitter has room of its own");
 }
