@@ -146,7 +146,7 @@ impl<M: Machine> Device<M> {
                     let buffered = std::mem::take(buffered);
                     let machine = M::anchored(me, manifest.clone(), buffered, now_ms);
                     self.phase = Phase::Member(Box::new(machine));
-                } else if buffered.len() < M::BUFFERED_MAX {
+                } else if M::has_room(buffered.iter().map(|(by, _)| by), author, admitter) {
                     buffered.push((*author, manifest.clone()));
                 }
             }

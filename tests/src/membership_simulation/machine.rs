@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use rand_chacha::ChaCha8Rng;
 use sealpost_engine::core::membership::{
-    BUFFERED_MANIFESTS_MAX, Leave, Membership, MembershipEffect, MembershipSnapshot,
+    Leave, Membership, MembershipEffect, MembershipSnapshot, has_room_before_anchor,
 };
 use sealpost_protocol::key::{DeviceKeys, SigningPublic, SigningSecret};
 use sealpost_protocol::manifest::{Member, SignedManifest};
@@ -29,9 +29,12 @@ pub(crate) enum Outcome {
 
 /// A membership rule, as one device follows it.
 pub(crate) trait Machine: Sized {
-    /// Manifests that a joiner keeps until its anchor arrives.
-    const BUFFERED_MAX: usize;
-
+    /// Whether a joiner keeps one more manifest until its anchor arrives.
+    fn has_room<'a>(
+        kept: impl Iterator<Item = &'a SigningPublic>,
+        author: &SigningPublic,
+        admitter: &SigningPublic,
+    ) -> bool;
     fn anchored(
         me: DeviceKeys,
         anchor: SignedManifest,
@@ -55,6 +58,10 @@ pub(crate) trait Machine: Sized {
     fn current(&self) -> &SignedManifest;
     /// Every manifest it holds.
     fn held(&self) -> Vec<SignedManifest>;
+    /// Whom it holds for neither members nor removed.
+    fn limbo(&self) -> Vec<SigningPublic> {
+        Vec::new()
+    }
     /// Whether it knows that this key was removed.
     fn knows_removed(&self, key: &SigningPublic) -> bool;
     /// Whether it has folded old manifests away.
@@ -73,7 +80,13 @@ pub(crate) struct Product {
 }
 
 impl Machine for Product {
-    const BUFFERED_MAX: usize = BUFFERED_MANIFESTS_MAX;
+    fn has_room<'a>(
+        kept: impl Iterator<Item = &'a SigningPublic>,
+        author: &SigningPublic,
+        admitter: &SigningPublic,
+    ) -> bool {
+        has_room_before_anchor(kept, author, admitter)
+    }
 
     fn anchored(
         me: DeviceKeys,
@@ -136,6 +149,10 @@ impl Machine for Product {
     fn held(&self) -> Vec<SignedManifest> {
         let known = self.machine.snapshot().manifests.values();
         known.map(|known| known.manifest.clone()).collect()
+    }
+
+    fn limbo(&self) -> Vec<SigningPublic> {
+        self.machine.limbo().iter().copied().collect()
     }
 
     fn knows_removed(&self, key: &SigningPublic) -> bool {

@@ -160,7 +160,13 @@ impl Published {
 }
 
 impl Machine for Published {
-    const BUFFERED_MAX: usize = 0;
+    fn has_room<'a>(
+        _: impl Iterator<Item = &'a SigningPublic>,
+        _: &SigningPublic,
+        _: &SigningPublic,
+    ) -> bool {
+        false
+    }
 
     fn anchored(
         me: DeviceKeys,

@@ -63,6 +63,7 @@ impl Scenario {
             self.pass_time(&mut world);
         }
         let is_at_rest = world.settle();
+        world.note_ends();
         (Some(judge(&world, is_at_rest)), world)
     }
 

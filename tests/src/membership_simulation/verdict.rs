@@ -234,7 +234,7 @@ impl<'a, M: Machine> Judge<'a, M> {
             self.verdict.is_info_death = true;
             return true;
         }
-        let is_unheard = !self.has_reached(camp, target);
+        let is_unheard = !self.has_reached_by_members(camp, target);
         self.verdict.is_unheard |= is_unheard;
         is_unheard
     }
@@ -250,6 +250,24 @@ impl<'a, M: Machine> Judge<'a, M> {
         removals.any(|removal| {
             let mut some = some.iter();
             some.any(|at| self.device(*at).received.contains(&removal.hash()))
+        })
+    }
+
+    /// Whether any device of a camp received a removal by somebody whom it doesn't hold in
+    /// limbo: what those sign can't count there as long as the camp stands.
+    fn has_reached_by_members(&self, camp: &Camp, target: usize) -> bool {
+        let key = self.device(target).key();
+        let issued = &self.world.issued;
+        let mut removals = issued.values().filter(|manifest| {
+            let parent = manifest.parent().and_then(|parent| issued.get(&parent));
+            !manifest.lists(&key) && parent.is_some_and(|parent| parent.lists(&key))
+        });
+        removals.any(|removal| {
+            camp.iter().any(|at| {
+                let device = self.device(*at);
+                let limbo = device.machine().map(Machine::limbo).unwrap_or_default();
+                device.received.contains(&removal.hash()) && !limbo.contains(removal.issuer())
+            })
         })
     }
 

@@ -341,6 +341,27 @@ impl<M: Machine> World<M> {
         }
     }
 
+    /// Writes into the journal how every live device sees the group.
+    pub(crate) fn note_ends(&mut self) {
+        for at in self.live().collect::<Vec<_>>() {
+            self.note(|world| world.end_of(at));
+        }
+    }
+
+    fn end_of(&self, at: usize) -> String {
+        let Some(machine) = self.devices[at].machine() else {
+            return String::new();
+        };
+        let number = |key: &SigningPublic| self.index_of(key).unwrap_or_default();
+        let members: Vec<_> = machine.view().keys().map(number).collect();
+        let limbo: Vec<_> = machine.limbo().iter().map(number).collect();
+        let gone: Vec<_> = (0..self.devices.len())
+            .filter(|other| machine.knows_removed(&self.devices[*other].key()))
+            .collect();
+        let current = self.describe(machine.current());
+        format!("{at} ends: members {members:?}, limbo {limbo:?}, removed {gone:?}, {current}")
+    }
+
     pub(crate) fn describe(&self, manifest: &SignedManifest) -> String {
         let members = manifest.members().iter();
         let members: Vec<_> = members
