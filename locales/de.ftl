@@ -8,6 +8,7 @@
 ## Dateien
 
 file-code = sealpost-code.png
+file-backup = Sealpost-Sicherung
 file-picture = Bild
 file-text = Text
 
@@ -192,6 +193,7 @@ connection-short-unsupported = Braucht eine andere Version
 relay-here = diesen Computer
 status-joining = Tritt bei …
 status-not-joined = Dieses Gerät ist nicht mehr in der Gruppe
+status-restored = Diese Gruppe stammt aus einer Sicherung
 status-left = Dieses Gerät hat die Gruppe verlassen
 status-removed = Dieses Gerät wurde aus der Gruppe entfernt
 status-admission-void = Dieses Gerät wurde doch nicht aufgenommen
@@ -232,6 +234,7 @@ members-full = Die Gruppe ist voll: Sie fasst höchstens { $max } Geräte. Entfe
 clock-ahead = Die Uhr dieses Computers geht um { $span } vor. Stell sie richtig: Mit einer falschen Uhr verfallen Nachrichten zu früh oder werden abgelehnt.
 clock-behind = Die Uhr dieses Computers geht um { $span } nach. Stell sie richtig: Mit einer falschen Uhr verfallen Nachrichten zu früh oder werden abgelehnt.
 ended-about = Hier kann nichts mehr geschrieben werden; die Nachrichten, die dieses Gerät hat, behält es.
+ended-about-restored = Ihre Nachrichten bleiben hier zum Lesen. Hier kommt nichts an, und schreiben lässt sich nichts: Ein eingespieltes Gerät hat neue Schlüssel, damit es keine zweite Kopie des alten sein kann. Um zurückzukommen, bitte um einen Kopplungscode; damit entsteht eine Gruppe neben dieser.
 ended-about-left = Was bisher ankam, bleibt hier zum Lesen. Um zurückzukommen, bitte um einen Kopplungscode.
 ended-about-removed = Ein anderes Gerät hat dieses entfernt. Was bisher ankam, bleibt hier zum Lesen; was noch hinausgehen sollte, wurde aufgegeben. Um zurückzukommen, bitte um einen Kopplungscode.
 ended-about-admission-void = Das Gerät, das dieses aufgenommen hat, wurde gleichzeitig selbst entfernt; die anderen haben dieses deshalb nie gezählt. Um hineinzukommen, bitte ein Gerät der Gruppe um einen neuen Kopplungscode.
@@ -551,6 +554,10 @@ passphrase-label = Passphrase
 passphrase-again = Noch einmal dieselbe Passphrase
 passphrase-show = Zeigen, was ich tippe
 passphrase-differs = Die beiden sind noch nicht gleich.
+passphrase-strength-short = Noch zu kurz.
+passphrase-strength-weak = Leicht zu erraten. Besser sind mehrere Wörter, die nicht zusammengehören.
+passphrase-strength-fair = Brauchbar. Mit einem Wort mehr ist sie gut.
+passphrase-strength-good = Gut.
 passphrase-unlock = Entsperren
 passphrase-choose = Diese Passphrase benutzen
 passphrase-choose-title = Die Schlüssel in einer geschützten Datei aufbewahren
@@ -647,6 +654,42 @@ lock-now = Jetzt sperren
 settings-data = Daten
 data-directory = Ordner dieses Profils
 data-profile = Profil { $profile }
+backup-about = Eine Sicherung enthält alle Gruppen und Nachrichten dieses Profils, versiegelt unter einer eigenen Passphrase.
+backup-make = Sichern …
+backup-title = Sicherung anlegen
+backup-holds = Sie enthält die Gruppen, ihre Nachrichten und deine Einstellungen. Schlüssel enthält sie nicht: Niemand kann sich mit ihr für dich ausgeben.
+backup-passphrase = Wähle eine Passphrase für diese Sicherung. Ohne sie kann niemand die Sicherung öffnen, auch du nicht.
+backup-choose-place = Ort wählen
+backup-working = Die Sicherung wird geschrieben …
+backup-done = Die Sicherung ist geschrieben.
+backup-done-where = Geschrieben nach
+backup-groups = { $count ->
+    [one] eine Gruppe
+   *[other] { $count } Gruppen
+}
+backup-messages = { $count ->
+    [one] eine Nachricht
+   *[other] { $count } Nachrichten
+}
+backup-counts = { $groups }, { $messages }
+backup-left-out = { $count ->
+    [one] Eine Gruppe lässt sich nicht öffnen und fehlt darin.
+   *[other] { $count } Gruppen lassen sich nicht öffnen und fehlen darin.
+}
+backup-cancelled = Es wurde keine Sicherung geschrieben.
+data-progress = { $done } von { $total } Nachrichten
+restore = Sicherung einspielen …
+restore-title = Sicherung einspielen
+restore-first = Hast du eine Sicherung?
+restore-does = Die Gruppen und Nachrichten der Sicherung kommen neben dem zurück, was hier ist. Daran ändert sich nichts.
+restore-keys = Ein eingespieltes Gerät hat neue Schlüssel: Seine Nachrichten sind wieder zu lesen, und die Gruppen lassen es mit einem Kopplungscode wieder ein. Zwei Kopien eines Geräts würden einander die Nachrichten wegnehmen.
+restore-choose = Sicherung wählen
+restore-choose-other = Andere Datei wählen
+restore-chosen = Die Sicherung
+restore-go = Einspielen
+restore-working = Die Nachrichten werden zurückgeholt …
+restore-done = Eingespielt: { $groups }, { $messages }.
+restore-cancelled = Es wurde nichts eingespielt.
 settings-help = Hilfe
 bundle-title = Bericht für Helfende
 bundle-about = Das ist alles, was gespeichert würde, für jemanden, der dir hilft. Es enthält keinen Text, keinen Namen, keinen Schlüssel und keine Adresse.
@@ -930,6 +973,30 @@ error-passphrase-too-short = Diese Passphrase ist zu kurz
 
 ## Fehler: Dateien, Einstellungen, Links
 
+error-backup-damaged = Diese Sicherung ist beschädigt
+    .why = Ein Teil davon ist nicht das, was geschrieben wurde.
+    .action = Wähle eine andere Kopie davon. Nichts wurde geändert.
+error-backup-damaged-truncated = Diese Sicherung ist abgeschnitten
+    .why = Die Datei hört vor ihrem Ende auf; vielleicht wurde sie nicht ganz kopiert.
+    .action = Kopiere sie noch einmal oder wähle eine andere. Nichts wurde geändert.
+error-backup-damaged-reordered = Diese Sicherung wurde verändert
+    .why = Ihre Teile stehen in anderer Reihenfolge, als sie geschrieben wurden.
+    .action = Wähle eine andere Kopie davon. Nichts wurde geändert.
+error-backup-damaged-appended = Diese Sicherung wurde verändert
+    .why = Hinter ihrem Ende steht noch etwas.
+    .action = Wähle eine andere Kopie davon. Nichts wurde geändert.
+error-backup-foreign = Diese Datei ist keine Sicherung
+    .why = Sie stammt von etwas anderem.
+    .action = Wähle eine andere Datei. Nichts wurde geändert.
+error-backup-no-room = Der Datenträger ist voll
+    .why = Für alles zusammen fehlt der Platz.
+    .action = Schaffe Platz oder wähle einen anderen Ort. Nichts wurde geändert, und eine frühere Sicherung ist noch da.
+error-backup-passphrase-wrong = Diese Passphrase öffnet die Sicherung nicht
+    .why = Sie ist nicht die, mit der die Sicherung angelegt wurde.
+    .action = Achte auf Großbuchstaben und die Sprache der Tastatur und versuche es noch einmal.
+error-backup-too-new = Diese Sicherung stammt von einem neueren Sealpost
+    .why = Ihr Format ist { $found }, und diese Version kennt { $known }.
+    .action = Aktualisiere Sealpost. Nichts wurde geändert.
 error-file-unreadable = Die Datei kann nicht gelesen werden
     .why = Sie ist vielleicht nicht mehr da oder gehört jemand anderem.
     .action = Wähle eine andere Datei.

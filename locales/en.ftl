@@ -7,6 +7,7 @@
 ## Files
 
 file-code = sealpost-code.png
+file-backup = Sealpost backup
 file-picture = Picture
 file-text = Text
 
@@ -191,6 +192,7 @@ connection-short-unsupported = Needs another version
 relay-here = this computer
 status-joining = Joining…
 status-not-joined = This device is not in the group any more
+status-restored = This group came out of a backup
 status-left = This device has left the group
 status-removed = This device was removed from the group
 status-admission-void = This device was not let in after all
@@ -231,6 +233,7 @@ members-full = The group is full: it holds at most { $max } devices. Remove one 
 clock-ahead = This computer’s clock is fast by { $span }. Set it right: a wrong clock makes messages expire too soon or be refused.
 clock-behind = This computer’s clock is slow by { $span }. Set it right: a wrong clock makes messages expire too soon or be refused.
 ended-about = Nothing more can be written here; the messages that this device has, it keeps.
+ended-about-restored = Its messages are kept here to be read. Nothing arrives here and nothing can be written: a restored device has new keys, so that it can’t be a second copy of the old one. To come back, ask for a pairing code; that makes a group beside this one.
 ended-about-left = What arrived before is kept here to be read. To come back, ask for a pairing code.
 ended-about-removed = Another device has removed this one. What arrived before is kept here to be read; what still waited to go out was given up. To come back, ask for a pairing code.
 ended-about-admission-void = The device that let this one in was itself removed at the same time, so the others never counted this one in. To get in, ask a device that is in the group for a new pairing code.
@@ -540,6 +543,10 @@ passphrase-label = Passphrase
 passphrase-again = The same passphrase again
 passphrase-show = Show what I type
 passphrase-differs = The two are not the same yet.
+passphrase-strength-short = Too short yet.
+passphrase-strength-weak = Easily guessed. Several words that don’t belong together are better.
+passphrase-strength-fair = Fair. One more word makes it good.
+passphrase-strength-good = Good.
 passphrase-unlock = Unlock
 passphrase-choose = Use this passphrase
 passphrase-choose-title = Keep the keys in a protected file
@@ -636,6 +643,42 @@ lock-now = Lock now
 settings-data = Data
 data-directory = Folder of this profile
 data-profile = Profile { $profile }
+backup-about = A backup holds all groups and messages of this profile, sealed under a passphrase of its own.
+backup-make = Back up…
+backup-title = Make a backup
+backup-holds = It holds the groups, their messages and your settings. It holds no keys: nobody can be you with it.
+backup-passphrase = Choose a passphrase for this backup. Without it, nobody can open the backup, not you either.
+backup-choose-place = Choose a place
+backup-working = Writing the backup…
+backup-done = The backup is written.
+backup-done-where = Written to
+backup-groups = { $count ->
+    [one] one group
+   *[other] { $count } groups
+}
+backup-messages = { $count ->
+    [one] one message
+   *[other] { $count } messages
+}
+backup-counts = { $groups }, { $messages }
+backup-left-out = { $count ->
+    [one] One group can’t be opened and is not in it.
+   *[other] { $count } groups can’t be opened and are not in it.
+}
+backup-cancelled = No backup was written.
+data-progress = { $done } of { $total } messages
+restore = Restore a backup…
+restore-title = Restore a backup
+restore-first = Do you have a backup?
+restore-does = The groups and messages of the backup come back beside what is here. Nothing that is here changes.
+restore-keys = A restored device has new keys: its messages are back to be read, and the groups let it in again with a pairing code. Two copies of one device would take each other’s messages away.
+restore-choose = Choose the backup
+restore-choose-other = Choose another file
+restore-chosen = The backup
+restore-go = Restore
+restore-working = Bringing the messages back…
+restore-done = Restored: { $groups }, { $messages }.
+restore-cancelled = Nothing was restored.
 settings-help = Help
 bundle-title = Support bundle
 bundle-about = This is all that would be saved, for somebody who helps you. It holds no text, no name, no key and no address.
@@ -919,6 +962,30 @@ error-passphrase-too-short = This passphrase is too short
 
 ## Errors: files, settings, links
 
+error-backup-damaged = This backup is damaged
+    .why = A part of it is not what was written.
+    .action = Choose another copy of it. Nothing was changed.
+error-backup-damaged-truncated = This backup is cut off
+    .why = The file ends before its end; it was perhaps not copied to the end.
+    .action = Copy it once more, or choose another one. Nothing was changed.
+error-backup-damaged-reordered = This backup was changed
+    .why = Its parts are in another order than they were written in.
+    .action = Choose another copy of it. Nothing was changed.
+error-backup-damaged-appended = This backup was changed
+    .why = Something stands behind its end.
+    .action = Choose another copy of it. Nothing was changed.
+error-backup-foreign = This file is no backup
+    .why = It was made by something else.
+    .action = Choose another file. Nothing was changed.
+error-backup-no-room = The disk is full
+    .why = There is no room for all of it.
+    .action = Free some space, or choose another place. Nothing was changed, and an earlier backup is still there.
+error-backup-passphrase-wrong = This passphrase doesn’t open the backup
+    .why = It is not the one that the backup was made with.
+    .action = Check capital letters and the keyboard’s language, and try again.
+error-backup-too-new = This backup is from a newer Sealpost
+    .why = Its format is { $found }, and this version knows { $known }.
+    .action = Update Sealpost. Nothing was changed.
 error-file-unreadable = The file can’t be read
     .why = It may be gone, or belong to somebody else.
     .action = Choose another file.

@@ -37,6 +37,16 @@ pub enum ErrorArgument {
 pub enum AppErrorCode {
     /// This device is in a group or on its way into one already.
     AlreadyInGroup,
+    /// The backup isn't what was written; `kind` says how.
+    BackupDamaged,
+    /// The file is no backup.
+    BackupForeign,
+    /// There is no room for the backup, or for what is in it.
+    BackupNoRoom,
+    /// The passphrase doesn't open the backup.
+    BackupPassphraseWrong,
+    /// The backup has format `found` and this version knows `known`.
+    BackupTooNew,
     /// The text could not be put on the clipboard.
     ClipboardUnavailable,
     /// The app is closing.

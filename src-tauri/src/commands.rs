@@ -60,6 +60,7 @@ macro_rules! commands {
 commands! {
     forwarded: {
         accept_request(JoinRequestIn) -> (),
+        back_up(Passphrase) -> BackedUp,
         cancel_join(InGroup) -> (),
         cancel_pairing(InGroup) -> (),
         change_passphrase(ChangePassphrase) -> (),
@@ -85,6 +86,7 @@ commands! {
         remove_member(MemberIn) -> (),
         remove_passphrase(Passphrase) -> (),
         rename_group(RenameGroup) -> (),
+        restore_backup(Passphrase) -> RestoredBackup,
         retry_message(RetryMessage) -> (),
         save_draft(SaveDraft) -> (),
         save_qr_image(InGroup) -> SavedFile,
@@ -109,17 +111,24 @@ commands! {
         test_relay(TestRelay) -> RelayTestStarted,
     }
     without_arguments: {
+        choose_backup -> ChosenFile,
         lock -> (),
         save_support_bundle -> SavedFile,
         support_bundle -> SupportBundle,
         try_keychain_again -> (),
     }
     written_out: {
+        cancel_data_work,
         quit,
         ready,
         used,
         view,
     }
+}
+
+#[tauri::command]
+async fn cancel_data_work(app: State<'_, Controller>) -> Answer<()> {
+    app.cancel_data_work()
 }
 
 #[tauri::command]

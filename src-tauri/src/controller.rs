@@ -15,6 +15,7 @@
 
 mod attention;
 mod auto_lock;
+mod backup;
 mod clock;
 mod emission;
 mod failure;
@@ -59,6 +60,7 @@ use crate::view::{AppView, CopyText, KeychainTrouble, StatusReason};
 use crate::window::{Closing, TrayStatus, Window};
 
 use attention::Destinations;
+use backup::DataDesk;
 use emission::ChangedRows;
 use group::Group;
 use relay::RelaySlot;
@@ -147,6 +149,7 @@ struct State {
     relay_tests: u32,
     /// When the person last used the window.
     used_at_ms: u64,
+    data: DataDesk,
 }
 
 /// How far the app has come.
@@ -280,6 +283,7 @@ impl Controller {
 
     /// Closes everything, so that all of it is on disk.
     pub async fn close(&self) {
+        self.state().cancel_data_work();
         // Somebody may be asked for the keychain's password just now; nothing is open then.
         let lifecycle = self.shared.lifecycle.lock();
         let _lifecycle = tokio::time::timeout(QUIT_PATIENCE, lifecycle).await;

@@ -16,12 +16,14 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 mod arguments;
+mod backup;
 mod history;
 mod messages;
 mod relay_test;
 mod settings;
 
 pub use arguments::*;
+pub use backup::*;
 pub use history::*;
 pub use messages::*;
 pub use relay_test::*;
@@ -70,6 +72,8 @@ pub struct AppView {
     /// Where the window is asked to go: by a notification, the tray or a link. The window
     /// goes there once and then says `arrived`.
     pub destination: Option<DestinationView>,
+    /// What is done with the data at the moment: a backup, or a restore.
+    pub data_work: Option<DataWorkView>,
 }
 
 /// A place in the window that something outside of it leads to.
@@ -241,6 +245,8 @@ pub enum StatusReason {
     Destroyed,
     /// Its stored state was of a version that can't be read any more.
     StoreReset,
+    /// Its history came out of a backup.
+    Restored,
 }
 
 /// Whether the relay of a group is reached.

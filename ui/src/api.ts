@@ -3,7 +3,9 @@
 
 import type { AppError } from "./bindings/AppError";
 import type { AppView } from "./bindings/AppView";
+import type { BackedUp } from "./bindings/BackedUp";
 import type { ChangePassphrase } from "./bindings/ChangePassphrase";
+import type { ChosenFile } from "./bindings/ChosenFile";
 import type { CompareCode } from "./bindings/CompareCode";
 import type { HistoryPage } from "./bindings/HistoryPage";
 import type { InvitationPreview } from "./bindings/InvitationPreview";
@@ -22,6 +24,7 @@ import type { RelayChoice } from "./bindings/RelayChoice";
 import type { RelayCode } from "./bindings/RelayCode";
 import type { RelayTestStarted } from "./bindings/RelayTestStarted";
 import type { RelayTestView } from "./bindings/RelayTestView";
+import type { RestoredBackup } from "./bindings/RestoredBackup";
 import type { SavedFile } from "./bindings/SavedFile";
 import type { Search } from "./bindings/Search";
 import type { SearchPage } from "./bindings/SearchPage";
@@ -96,6 +99,10 @@ export interface Api {
   mute(untilMs: number | null): Promise<void>;
   supportBundle(): Promise<SupportBundle>;
   saveSupportBundle(): Promise<SavedFile>;
+  backUp(passphrase: string): Promise<BackedUp>;
+  chooseBackup(): Promise<ChosenFile>;
+  restoreBackup(passphrase: string): Promise<RestoredBackup>;
+  cancelDataWork(): Promise<void>;
   quit(): Promise<void>;
 }
 
@@ -167,6 +174,10 @@ export function makeApi(channel: Channel): Api {
     mute: (untilMs) => call("mute", { untilMs }),
     supportBundle: () => call("support_bundle"),
     saveSupportBundle: () => call("save_support_bundle"),
+    backUp: (passphrase) => call("back_up", { passphrase }),
+    chooseBackup: () => call("choose_backup"),
+    restoreBackup: (passphrase) => call("restore_backup", { passphrase }),
+    cancelDataWork: () => call("cancel_data_work"),
     quit: () => call("quit"),
   };
 }

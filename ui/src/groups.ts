@@ -28,6 +28,7 @@ const endedKeys: Record<StatusReason, string> = {
   joined: "status-not-joined",
   left: "status-left",
   removed: "status-removed",
+  restored: "status-restored",
   storeReset: "status-store-reset",
 };
 
@@ -39,6 +40,7 @@ const endedAboutKeys: Record<StatusReason, string> = {
   joined: "ended-about",
   left: "ended-about-left",
   removed: "ended-about-removed",
+  restored: "ended-about-restored",
   storeReset: "ended-about",
 };
 

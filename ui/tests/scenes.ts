@@ -2,7 +2,8 @@
 
 import type { Scene } from "./scene";
 import { appScenes } from "./scenes_app";
+import { backupScenes } from "./scenes_backup";
 import { groupScenes } from "./scenes_group";
 import { startScenes } from "./scenes_start";
 
-export const allScenes: Record<string, Scene> = { ...startScenes, ...groupScenes, ...appScenes };
+export const allScenes: Record<string, Scene> = { ...startScenes, ...groupScenes, ...appScenes, ...backupScenes };

@@ -222,7 +222,8 @@ impl StatusReason {
             | Self::AdmissionVoid
             | Self::GroupFull
             | Self::Destroyed
-            | Self::StoreReset => true,
+            | Self::StoreReset
+            | Self::Restored => true,
             Self::Created | Self::Joined => false,
         }
     }

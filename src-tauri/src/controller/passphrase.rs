@@ -84,6 +84,7 @@ impl Controller {
     /// `closed` when nothing is open; `not-available` for a file without a passphrase, which
     /// a lock would not protect.
     pub async fn lock(&self) -> Result<(), AppError> {
+        self.state().cancel_data_work();
         let _lifecycle = self.shared.lifecycle.lock().await;
         let (profile, _) = self.opened()?;
         let stage = match profile.key_store() {

@@ -112,6 +112,7 @@ impl Controller {
             settings: self.settings_view(state),
             issue_count,
             destination: state.destinations.next(),
+            data_work: state.data.view(),
         }
     }
 }

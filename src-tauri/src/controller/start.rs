@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use rand_core::OsRng;
+use sealpost_engine::backup::clear_unfinished;
 use sealpost_engine::engine::{Engine, OpenError, OpenOptions};
 use sealpost_engine::keys::KeyStore;
 use sealpost_engine::namespace::Namespace;
@@ -44,6 +45,9 @@ impl Controller {
             Err(error) => return self.set_stage(Stage::Failed(error.into())),
         };
         self.note_use();
+        let (cleared, store) = (Arc::clone(&profile), Arc::clone(&keys));
+        // What a restore left that was stopped. What can't be removed now is in nobody's way.
+        let _ = blocking(move || clear_unfinished(&cleared, &*store).is_ok()).await;
         self.state().key_store = Some(Arc::clone(&keys));
         self.state().held_elsewhere.clear();
         self.resume_relay(&profile, &keys).await;

@@ -2,6 +2,7 @@
 //! address, keys in memory, and a screen that records what it was told.
 
 mod attention;
+mod backup;
 mod disk;
 mod keychain;
 mod lifecycle;

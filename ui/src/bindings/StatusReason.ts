@@ -3,4 +3,4 @@
 /**
  * What changed a device's place in a group.
  */
-export type StatusReason = "created" | "joined" | "left" | "removed" | "admissionVoid" | "groupFull" | "destroyed" | "storeReset";
+export type StatusReason = "created" | "joined" | "left" | "removed" | "admissionVoid" | "groupFull" | "destroyed" | "storeReset" | "restored";

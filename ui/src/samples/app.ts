@@ -28,6 +28,13 @@ export class SampleState {
   issues: IssueView[] = [];
   /** Commands that are refused, by name, until they are taken out. */
   readonly refused = new Map<string, AppError>();
+  /** The backup that the person chooses. */
+  backupName: string | null = "sealpost.sealpost-backup";
+  /** How many groups a backup has to leave out. */
+  leftOut = 0;
+  /** Whether a backup or a restore stays in the midst of it. */
+  isWorkHeld = false;
+  isCancelled = false;
   /** Where a test of a relay fails. */
   failingStep: RelayTestStepName | null = null;
   readonly #size: number;

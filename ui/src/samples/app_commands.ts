@@ -1,14 +1,17 @@
 // The sample app's commands of the app as a whole: relay, settings, keys, data.
 
 import type { AppView } from "../bindings/AppView";
+import type { DataWork } from "../bindings/DataWork";
 import type { GroupView } from "../bindings/GroupView";
 import type { SettingsView } from "../bindings/SettingsView";
 import { type Args, refusal, type SampleState } from "./app";
 import codeSvg from "./code.svg?raw";
 import { testStates } from "./relay_test";
-import { relayOff, relayOn, sceneView } from "./view";
+import { group, relayOff, relayOn, sceneView } from "./view";
 
 const STEP_MS = 30;
+/** How many messages a backup has. */
+const MESSAGES = 12_840;
 const PASSPHRASE_SIGNS_MIN = 8;
 let runs = 0;
 
@@ -52,9 +55,35 @@ export function appCommands(app: SampleState) {
       const screen = app.view.settings.keyStore === "passphrase" ? { screen: "passphrase" as const } : { screen: "keychain" as const, keychain: { kind: "locked" as const, mayChoosePassphrase: false } };
       app.set({ ...screen, groups: [] });
     },
+    back_up: async ({ passphrase }: Args) => {
+      checkLength(passphrase);
+      const done = await work(app, "backup");
+      return { file: done ? "/home/anna/Documents/sealpost.sealpost-backup" : null, groups: app.view.groups.length, messages: MESSAGES, leftOut: app.leftOut };
+    },
+    choose_backup: () => ({ name: app.backupName }),
+    restore_backup: async ({ passphrase }: Args) => {
+      if (passphrase !== "correct horse") throw refusal("backup-passphrase-wrong");
+      if (!(await work(app, "restore"))) return { isDone: false, groups: 0, messages: 0 };
+      const back = { ...group("restored", "Choir", []), status: "notJoined" as const, statusReason: "restored" as const };
+      app.messages.set("restored", []);
+      app.set({ groups: [...app.view.groups, back], screen: "ready", deviceName: "Laptop" });
+      return { isDone: true, groups: 1, messages: MESSAGES };
+    },
+    cancel_data_work: () => void (app.isCancelled = true),
     support_bundle: () => ({ text: supportText(app.view) }),
     save_support_bundle: () => ({ saved: true }),
   };
+}
+
+/** Whether it came to its end. It waits in the midst of it as long as the tests want. */
+async function work(app: SampleState, kind: DataWork): Promise<boolean> {
+  app.isCancelled = false;
+  for (let done = 0; done <= MESSAGES && !app.isCancelled; done += app.isWorkHeld && done > 0 ? 0 : MESSAGES / 4) {
+    app.set({ dataWork: { kind, done, total: done === 0 ? null : MESSAGES } });
+    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+  }
+  app.set({ dataWork: null });
+  return !app.isCancelled;
 }
 
 function checkLength(passphrase: unknown): void {

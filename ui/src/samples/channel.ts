@@ -38,6 +38,6 @@ export class SampleApp extends SampleState implements Channel {
     await new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
     const refused = this.refused.get(command);
     if (refused !== undefined) throw refused;
-    return structuredClone(this.#commands[command]({ ...args }));
+    return structuredClone(await this.#commands[command]({ ...args }));
   }
 }

@@ -110,6 +110,7 @@ function base(screen: AppView["screen"], language: string): AppView {
     settings,
     issueCount: 0,
     destination: null,
+    dataWork: null,
   };
 }
 

@@ -1,8 +1,11 @@
 //! A restore that ends before its end, or is given half a file.
 
+use super::super::record::{self, EndPart, GroupPart, Kind, ProfilePart};
 use super::super::restore::{Plan, Staging};
+use super::super::seal::Sealer;
 use super::*;
 use crate::durable_file;
+use crate::keys::passphrase::Cost;
 use crate::keys::{KeyItem, KeyStoreError};
 
 /// Two groups in a file.
@@ -135,4 +138,160 @@ async fn a_restore_that_is_killed_once_it_counts_is_whole_at_the_next_start() {
         assert_eq!(group.message_count().await.unwrap(), 299);
         group.close().await;
     }
+}
+
+/// A file of records that somebody made who knows the passphrase.
+fn made_by_hand(kinds: Vec<Kind>) -> Vec<u8> {
+    let cheap = Cost {
+        memory_kib: 8,
+        passes: 1,
+        lanes: 1,
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let mut sealer = Sealer::start_at(cheap, Vec::new(), PASSPHRASE, &mut rng).unwrap();
+    for kind in kinds {
+        record::write(&mut sealer, kind).unwrap();
+    }
+    sealer.finish().unwrap()
+}
+
+fn message_part(position: u64) -> MessagePart {
+    let stored = text(u32::try_from(position % 1_000).unwrap(), false);
+    MessagePart {
+        position,
+        id: stored.id.as_bytes().to_vec(),
+        own: false,
+        author: stored.author.as_str().to_owned(),
+        author_name: "Phone".to_owned(),
+        app_id: None,
+        body: stored.body,
+        sent_at_ms: 1,
+        stored_at_ms: 2,
+        deliveries: Vec::new(),
+        resent: Vec::new(),
+    }
+}
+
+#[test]
+fn records_that_this_program_never_writes_are_refused_and_leave_nothing() {
+    let new = Home::new();
+    let profile = new.profile();
+    let file = new.folder.path().join("made");
+    let head = || Kind::Profile(ProfilePart::default());
+    let group = || Kind::Group(GroupPart::default());
+    let end = |groups| Kind::End(EndPart { groups });
+    let good = || message_part(1);
+    let bad_messages = [
+        MessagePart {
+            id: vec![0; 31],
+            ..good()
+        },
+        MessagePart {
+            author: "nobody".to_owned(),
+            ..good()
+        },
+        MessagePart {
+            app_id: Some(vec![0; 17]),
+            ..good()
+        },
+        MessagePart {
+            body: vec![0; 61_441],
+            ..good()
+        },
+        MessagePart {
+            position: 0,
+            ..good()
+        },
+        MessagePart {
+            resent: vec![Vec::new()],
+            ..good()
+        },
+        MessagePart {
+            deliveries: vec![DeliveryPart {
+                member: good().author,
+                state: "elsewhere".to_owned(),
+                ..DeliveryPart::default()
+            }],
+            ..good()
+        },
+    ];
+    let mut files: Vec<Vec<Kind>> = bad_messages
+        .into_iter()
+        .map(|message| vec![head(), group(), Kind::Message(message), end(1)])
+        .collect();
+    files.extend([
+        vec![],
+        vec![end(0)],
+        vec![head(), Kind::Message(good()), end(0)],
+        vec![head(), head(), end(0)],
+        vec![head(), group()],
+        vec![head(), group(), end(2)],
+        vec![head(), group(), end(1), end(1)],
+        vec![
+            head(),
+            group(),
+            Kind::Message(message_part(9)),
+            Kind::Message(good()),
+            end(1),
+        ],
+        vec![head(), group(), Kind::Note(NotePart::default()), end(1)],
+    ]);
+    for (number, kinds) in files.into_iter().enumerate() {
+        fs::write(&file, made_by_hand(kinds)).unwrap();
+        let outcome = restore_into(&new, &profile, &file).err();
+        assert_eq!(outcome, Some(BackupError::Damaged), "{number}");
+        assert_eq!(new.rest(), Vec::<String>::new(), "{number}");
+        assert!(new.keys.is_empty());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_and_numbers_from_a_file_are_tamed() {
+    let new = Home::new();
+    let profile = new.profile();
+    let file = new.folder.path().join("made");
+    let last = MessagePart {
+        author_name: "An\u{202e}na\u{7}".to_owned(),
+        sent_at_ms: u64::MAX,
+        position: u64::MAX,
+        ..message_part(7)
+    };
+    let head = ProfilePart {
+        device_name: Some("\u{200b}".to_owned()),
+        settings: r#"{"theme":"dark"}"#.to_owned(),
+        messages: u64::MAX,
+        ..ProfilePart::default()
+    };
+    let kinds = vec![
+        Kind::Profile(head),
+        Kind::Group(GroupPart {
+            name: Some("\u{202e}ylimaF".to_owned()),
+            read_position: 1,
+        }),
+        Kind::Message(message_part(1)),
+        Kind::Message(last),
+        // An issue that a later version may have.
+        Kind::Issue(IssuePart {
+            code: "somethingNew".to_owned(),
+            ..IssuePart::default()
+        }),
+        Kind::End(EndPart { groups: 1 }),
+    ];
+    fs::write(&file, made_by_hand(kinds)).unwrap();
+    let restored = restore_into(&new, &profile, &file).unwrap();
+    assert_eq!(profile.device_name(), None, "nothing of it could be seen");
+    let group = new.open(&profile, &restored.groups[0]).await;
+    assert_eq!(group.group_name().as_deref(), Some("ylimaF"));
+    let messages = group.messages_after(0, 9).await.unwrap();
+    let found: Vec<_> = messages
+        .iter()
+        .map(|message| (message.position, message.author_name.as_str()))
+        .collect();
+    assert_eq!(found, [(1, "Phone"), (2, "Anna")], "room is left for more");
+    assert_eq!(messages[1].sent_at_ms, u64::MAX / 2);
+    assert_eq!(group.unread().await.unwrap(), 1);
+    assert!(group.delivery_issues(9).await.unwrap().is_empty());
+    group.close().await;
+    // What is no setting of the app that goes along is left out.
+    assert!(welcome_settings(&profile, &restored).is_empty());
 }

@@ -1,0 +1,4 @@
+import { holdInEveryLook } from "./looks";
+import { backupScenes } from "./scenes_backup";
+
+holdInEveryLook(backupScenes);
