@@ -116,7 +116,7 @@ fn outbox_message(sequence: u64) -> OutboxMessage {
 }
 
 /// A bit of everything that a machine may write before it is in a group.
-fn some_changes() -> Vec<Change> {
+pub(super) fn some_changes() -> Vec<Change> {
     let join = JoinRecord {
         admitter: keys(3),
         secret: PairingSecret::from_bytes([4; 32]),
