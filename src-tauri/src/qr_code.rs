@@ -187,8 +187,9 @@ mod tests {
         use sealpost_protocol::key::{DeviceKeys, NoiseSecret, SigningSecret};
         use sealpost_protocol::token::{PairingSecret, PairingToken};
 
-        const LABEL: &str = "a-name-as-long-as-a-part-of-a-name-can-be-0123456789-0123456789-";
-        let host = format!("{0}.{0}.{0}.{1}", &LABEL[..63], &LABEL[..61]);
+        const LABEL: &str = "a-name-as-long-as-a-part-of-a-name-can-be-0123456789-0123456789";
+        const SHORTER: &str = "a-name-as-long-as-a-part-of-a-name-can-be-0123456789-01234567";
+        let host = format!("{LABEL}.{LABEL}.{LABEL}.{SHORTER}");
         let relay = NoiseSecret::from_bytes([1; 32]).public();
         let relay = RelayAddress::new(relay, &host, 65_534, 65_535).expect("a legal host");
         assert!(RelayAddress::new(*relay.public_key(), &format!("{host}b"), 1, 2).is_err());

@@ -108,6 +108,9 @@ fn service(connection: &Connection) -> zbus::Result<Proxy<'static>> {
     Proxy::new(connection, SERVICE, path, interface)
 }
 
+/// How long a dialogue takes to come up.
+const A_MOMENT: Duration = Duration::from_millis(200);
+
 /// Somebody who closes each question for a password after a look at it.
 pub struct Prompter {
     _connection: Connection,
@@ -157,7 +160,8 @@ impl Dialogue {
         #[zbus(header)] header: Header<'_>,
         #[zbus(connection)] connection: &zbus::Connection,
     ) {
-        self.answer("", Duration::ZERO, callback.into(), &header, connection);
+        // Whoever asks listens only once this call has returned.
+        self.answer("", A_MOMENT, callback.into(), &header, connection);
     }
 
     #[expect(

@@ -84,8 +84,8 @@ mod tests {
     ) -> zbus::Message {
         let path = "/org/freedesktop/Notifications";
         let interface = "org.freedesktop.Notifications";
-        let message = zbus::Message::signal(path, interface, member).unwrap();
-        message.build(body).unwrap()
+        let message = zbus::Message::signal(path, interface, member).expect("names");
+        message.build(body).expect("a body")
     }
 
     #[test]
