@@ -48,9 +48,8 @@ fn compare(store: &Store, rows: &Rows, after: &str) {
     assert_eq!(store.issue_count(), Ok(rows.issues.len() as u64), "{after}");
 }
 
-/// The tests of the machines and the simulation rest on rows in memory.
-#[test]
-fn a_change_means_on_the_disk_what_it_means_in_memory() {
+/// One batch after another, each with what it does.
+fn batches() -> Vec<(&'static str, Vec<Change>)> {
     let (mine, theirs, last) = (
         message(1, true, &[3, 4]),
         message(2, false, &[]),
@@ -66,7 +65,7 @@ fn a_change_means_on_the_disk_what_it_means_in_memory() {
     let resent = MessageId::from_bytes([77; 32]);
     let issue = DeliveryIssue::Unauthorized;
     let stored = |row: &NewMessage| Change::MessageStored(row.clone());
-    let batches = [
+    vec![
         ("a bit of everything", some_changes()),
         ("a wish to leave", vec![Change::LeaveWanted(true)]),
         ("a look at the relay", vec![Change::SeenSaved(9)]),
@@ -111,12 +110,17 @@ fn a_change_means_on_the_disk_what_it_means_in_memory() {
             "the end",
             vec![Change::GroupWiped, Change::PhaseSaved(Phase::NotJoined)],
         ),
-    ];
+    ]
+}
+
+/// The tests of the machines and the simulation rest on rows in memory.
+#[test]
+fn a_change_means_on_the_disk_what_it_means_in_memory() {
     let home = Home::new();
     let mut store = home.open();
     let name = snapshot(&store).name;
     let mut rows = Rows::new(secrets(1), name);
-    for (after, changes) in batches {
+    for (after, changes) in batches() {
         store.apply(&changes, None).unwrap();
         rows.write(changes);
         compare(&store, &rows, after);
