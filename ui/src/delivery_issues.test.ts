@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { issueKey, issueText } from "./delivery_issues";
+import { issueKey, issueText, missingText } from "./delivery_issues";
 
 const engine = readFileSync(fileURLToPath(new URL("../../engine/src/core/issue.rs", import.meta.url)), "utf8");
 const codes = [...(/CODES[^=]*= \[([^\]]*)\]/.exec(engine)?.[1] ?? "").matchAll(/"([\w.]+)"/g)].map((hit) => hit[1] ?? "");
@@ -20,5 +20,13 @@ describe("delivery issues", () => {
       const text = issueText({ code, args: { max: 3 } });
       for (const part of [text.what, text.why, text.action]) expect(part.length).toBeGreaterThan(8);
     }
+  });
+
+  it("name the span from which messages may be missing, if there is one", () => {
+    const from = new Date(2026, 1, 3, 12).getTime();
+    const until = new Date(2026, 2, 4, 12).getTime();
+    const text = missingText({ args: { missingFrom: from, missingUntil: until } });
+    expect(text).toMatch(/3.*4/);
+    expect(missingText({ args: {} })).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 // What a delivery issue says and what can be done about it, by its stable code.
 
 import type { IssueView } from "./bindings/IssueView";
-import { hasText, t } from "./text";
+import { formatMoment, hasText, t } from "./text";
 
 /** The key of an issue's sentences: `sendFailed.tooLarge` is `issue-send-failed-too-large`. */
 export function issueKey(code: string): string {
@@ -19,4 +19,11 @@ export interface IssueText {
 export function issueText({ code, args }: Pick<IssueView, "code" | "args">): IssueText {
   const key = issueKey(code);
   return { what: t(key, args), why: t(`${key}.why`, args), action: t(`${key}.action`, args) };
+}
+
+/** The span from which messages may be missing, where the issue names one. */
+export function missingText({ args }: Pick<IssueView, "args">): string | null {
+  const { missingFrom: from, missingUntil: until } = args;
+  if (typeof from !== "number" || typeof until !== "number") return null;
+  return t("issues-missing", { from: formatMoment(from), until: formatMoment(until) });
 }

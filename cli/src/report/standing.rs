@@ -21,6 +21,9 @@ pub(crate) struct IssueReport {
     /// The version that a held blob names.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u32>,
+    /// The span from which messages may be missing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_ms: Option<(u64, u64)>,
 }
 
 impl IssueReport {
@@ -32,6 +35,7 @@ impl IssueReport {
             at_ms: stored.at_ms,
             message_id: stored.issue.message().map(|id| id.to_text()),
             version: stored.issue.version(),
+            missing_ms: stored.issue.missing_span(stored.at_ms),
         }
     }
 
@@ -42,7 +46,11 @@ impl IssueReport {
             .message_id
             .as_ref()
             .map_or_else(String::new, |id| format!("\n    {id}"));
-        format!("{id}  {at}  {}{message}", issue_text(self.issue))
+        let missing = self.missing_ms.map_or_else(String::new, |(from, until)| {
+            let (from, until) = (utc::to_text(from), utc::to_text(until));
+            format!("\n    {from} to {until}")
+        });
+        format!("{id}  {at}  {}{message}{missing}", issue_text(self.issue))
     }
 }
 

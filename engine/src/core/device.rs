@@ -27,6 +27,7 @@ use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 use thiserror::Error;
 
+use super::absence::Absence;
 use super::error::{EngineError, StorageFault};
 use super::event::{Event, JoinProgress, Member, PairingState};
 use super::group_name::GroupName;
@@ -88,6 +89,7 @@ pub struct Device {
     withdraws: bool,
     next_sweep_ms: u64,
     runs: OwnRuns,
+    absence: Absence,
     /// Bodies known in this drain, so that what is queued now can be pushed now.
     bodies: BTreeMap<u64, Vec<u8>>,
     step: Step,
@@ -181,6 +183,7 @@ impl Device {
             withdraws: true,
             next_sweep_ms: now_ms,
             runs: OwnRuns::default(),
+            absence: Absence::restore(snapshot.seen_ms),
             bodies: BTreeMap::new(),
             step: Step::default(),
         };
@@ -363,6 +366,7 @@ impl Device {
         rng: &mut impl CryptoRngCore,
         lookup: &impl Lookup,
     ) -> Step {
+        self.note_presence(now_ms);
         self.decide_blobs(now_ms, lookup);
         self.fire_membership_timer(now_ms, rng);
         self.withdraw_some();
@@ -578,6 +582,20 @@ impl Device {
                 });
             }
             PushOutcome::Stored | PushOutcome::Refused(_) | PushOutcome::Unanswered => {}
+        }
+    }
+
+    /// Notes that there is a session, and says when there was none for too long.
+    fn note_presence(&mut self, now_ms: u64) {
+        if self.phase != Phase::Member || self.connection != Connection::Connected {
+            return;
+        }
+        let look = self.absence.look(now_ms);
+        if look.is_to_be_saved {
+            self.step.changes.push(Change::SeenSaved(now_ms));
+        }
+        if let Some(since_ms) = look.since_ms {
+            inbox::raise(DeliveryIssue::AwayTooLong { since_ms }, now_ms, &mut self.step);
         }
     }
 

@@ -3,8 +3,10 @@
 //! An issue is written in the same transaction as the rejection it reports and only then
 //! acknowledged or shown (amendment 7), so none is lost to a crash. Holds no message text.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use sealpost_protocol::limit::RELAY_LIFE_MS_MAX;
 use sealpost_protocol::message_id::MessageId;
 
 /// An exception to the promise that every message arrives, in order, once.
@@ -49,11 +51,17 @@ pub enum DeliveryIssue {
     /// The store was of a version that can't be read any more and started afresh: this device
     /// is in the group no longer, and its history is gone.
     StoreReset,
+    /// The device was without its relay for longer than a relay keeps messages, and what was
+    /// sent in between may never come.
+    AwayTooLong {
+        /// The last time at which it had its relay, in Unix ms.
+        since_ms: u64,
+    },
 }
 
 impl DeliveryIssue {
     /// The stable names of all issues, in the order in which they are explained.
-    pub const CODES: [&str; 15] = [
+    pub const CODES: [&str; 16] = [
         "unreadable.malformed",
         "unreadable.senderOutdated",
         "unreadable.expired",
@@ -69,6 +77,7 @@ impl DeliveryIssue {
         "storeRestored",
         "storeRepaired",
         "storeReset",
+        "awayTooLong",
     ];
 
     /// The stable name of the issue: with its detail where the detail is an enum.
@@ -99,6 +108,7 @@ impl DeliveryIssue {
             Self::StoreRestored => "storeRestored",
             Self::StoreRepaired => "storeRepaired",
             Self::StoreReset => "storeReset",
+            Self::AwayTooLong { .. } => "awayTooLong",
         }
     }
 
@@ -115,15 +125,28 @@ impl DeliveryIssue {
             | Self::DeviceCopied
             | Self::StoreRestored
             | Self::StoreRepaired
-            | Self::StoreReset => None,
+            | Self::StoreReset
+            | Self::AwayTooLong { .. } => None,
         }
     }
 
-    /// The text of the handler's error, where there is one, for the store.
+    /// The text of the handler's error or the start of the absence, for the store.
     #[must_use]
-    pub fn detail(&self) -> Option<&str> {
+    pub fn detail(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::HandlerGaveUp { error, .. } => Some(error.as_str()),
+            Self::HandlerGaveUp { error, .. } => Some(error.as_str().into()),
+            Self::AwayTooLong { since_ms } => Some(since_ms.to_string().into()),
+            _ => None,
+        }
+    }
+
+    /// The span from which messages may be missing, in Unix ms, for an issue raised at `at_ms`.
+    #[must_use]
+    pub const fn missing_span(&self, at_ms: u64) -> Option<(u64, u64)> {
+        match self {
+            Self::AwayTooLong { since_ms } => {
+                Some((*since_ms, at_ms.saturating_sub(RELAY_LIFE_MS_MAX)))
+            }
             _ => None,
         }
     }
@@ -165,6 +188,9 @@ impl DeliveryIssue {
             "storeRestored" => Some(Self::StoreRestored),
             "storeRepaired" => Some(Self::StoreRepaired),
             "storeReset" => Some(Self::StoreReset),
+            "awayTooLong" => detail
+                .and_then(|since_ms| since_ms.parse().ok())
+                .map(|since_ms| Self::AwayTooLong { since_ms }),
             _ => None,
         }
     }
@@ -280,6 +306,7 @@ mod tests {
             DeliveryIssue::StoreRestored,
             DeliveryIssue::StoreRepaired,
             DeliveryIssue::StoreReset,
+            DeliveryIssue::AwayTooLong { since_ms: 1 },
         ];
         issues
             .extend(SendFailure::ALL.map(|failure| DeliveryIssue::SendFailed { message, failure }));
@@ -293,7 +320,7 @@ mod tests {
                 issue.code(),
                 issue.message().copied(),
                 issue.version(),
-                issue.detail(),
+                issue.detail().as_deref(),
             );
             assert_eq!(read, Some(issue));
         }

@@ -11,10 +11,12 @@
 //! | what comes in, one at a time | `inbox`, `held` |
 //! | windows, requests, joins | `pairing` |
 //! | who is a member | [`membership`] |
+//! | how long there was no relay | `absence` |
 //! | what the group is called | [`group_name`] |
 //! | what each change means, in memory | [`rows`] |
 //! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
 
+mod absence;
 pub mod device;
 pub mod error;
 pub mod event;

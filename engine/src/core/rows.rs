@@ -40,6 +40,8 @@ pub struct Rows {
     pub phase: Phase,
     /// Whether the person wants to leave as soon as that can be.
     pub wants_leave: bool,
+    /// The last time at which there was a session with the relay, in Unix ms.
+    pub seen_ms: Option<u64>,
     /// The last used sequence number.
     pub sequence: u64,
     /// The unfinished join.
@@ -81,6 +83,7 @@ impl Rows {
             gave_name: false,
             phase: Phase::NotJoined,
             wants_leave: false,
+            seen_ms: None,
             sequence: 0,
             join: None,
             buffered: Vec::new(),
@@ -110,6 +113,7 @@ impl Rows {
             gave_name: self.gave_name,
             phase: self.phase,
             wants_leave: self.wants_leave,
+            seen_ms: self.seen_ms,
             last_sequence: self.sequence,
             join: self.join.clone(),
             buffered: self.buffered.clone(),
@@ -156,6 +160,7 @@ impl Rows {
         match change {
             Change::PhaseSaved(phase) => self.phase = phase,
             Change::LeaveWanted(wants) => self.wants_leave = wants,
+            Change::SeenSaved(at_ms) => self.seen_ms = Some(at_ms),
             Change::SequenceSaved(sequence) => self.sequence = self.sequence.max(sequence),
             Change::JoinSaved(record) => self.join = Some(record),
             Change::JoinRemoved => self.join = None,
@@ -269,6 +274,7 @@ impl Rows {
         self.group_name = self.group_name.take().map(GroupName::left_over);
         self.gave_name = false;
         self.wants_leave = false;
+        self.seen_ms = None;
         self.sequence = 0;
         self.join = None;
         self.buffered.clear();

@@ -103,6 +103,8 @@ pub enum Change {
     PhaseSaved(Phase),
     /// Whether the person wants to leave as soon as that can be.
     LeaveWanted(bool),
+    /// The last time at which there was a session with the relay, in Unix ms.
+    SeenSaved(u64),
     /// The last used sequence number (spec 3.4). Only ever grows; survives until a wipe.
     SequenceSaved(u64),
     /// The one unfinished join; replaces an earlier one.
@@ -236,6 +238,7 @@ impl Change {
             Self::DeliveryChanged { .. } => "DeliveryChanged",
             Self::GroupNamed { .. } => "GroupNamed",
             Self::LeaveWanted(_) => "LeaveWanted",
+            Self::SeenSaved(_) => "SeenSaved",
             Self::IssueAdded { .. } => "IssueAdded",
             Self::HeldBlobAdded(..) => "HeldBlobAdded",
             Self::HeldBlobRemoved { .. } => "HeldBlobRemoved",
@@ -384,6 +387,8 @@ pub struct Snapshot {
     pub phase: Phase,
     /// Whether the person wants to leave, which no known manifest could carry yet.
     pub wants_leave: bool,
+    /// The last time at which there was a session with the relay, in Unix ms.
+    pub seen_ms: Option<u64>,
     /// The last used sequence number; 0 if none was.
     pub last_sequence: u64,
     /// The unfinished join.
@@ -419,6 +424,7 @@ impl Snapshot {
             gave_name: false,
             phase: Phase::NotJoined,
             wants_leave: false,
+            seen_ms: None,
             last_sequence: 0,
             join: None,
             buffered: Vec::new(),

@@ -94,6 +94,7 @@ fn write(
     match change {
         Change::PhaseSaved(phase) => run("UPDATE device SET phase = ?1", &[&phase.code()]),
         Change::LeaveWanted(wants) => run("UPDATE device SET wants_leave = ?1", &[wants]),
+        Change::SeenSaved(at_ms) => run("UPDATE device SET seen_ms = ?1", &[&integer(*at_ms)]),
         Change::SequenceSaved(last) => {
             // Never back: a number that comes again may be taken for the message that had it.
             let sql = "UPDATE device SET last_sequence = max(last_sequence, ?1)";

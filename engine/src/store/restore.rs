@@ -25,11 +25,11 @@ impl Store {
         name: DeviceName,
     ) -> Result<Snapshot, StorageFault> {
         let connection = &self.connection;
-        let (phase, wants_leave, last): (String, bool, i64) = connection
+        let (phase, wants_leave, seen, last): (String, bool, Option<i64>, i64) = connection
             .query_row(
-                "SELECT phase, wants_leave, last_sequence FROM device",
+                "SELECT phase, wants_leave, seen_ms, last_sequence FROM device",
                 [],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
             )
             .map_err(fault)?;
         let (group_name, gave_name) = group_name(connection)?;
@@ -46,6 +46,7 @@ impl Store {
             gave_name,
             phase,
             wants_leave,
+            seen_ms: seen.map(number).transpose()?,
             last_sequence,
             join: join(connection)?,
             buffered: buffered(connection)?,
@@ -197,3 +198,6 @@ fn device_keys(noise: [u8; 32], signing: [u8; 32]) -> DeviceKeys {
         signing: SigningPublic::from_bytes(signing),
     }
 }
+
+#[cfg(test)]
+mod tests;

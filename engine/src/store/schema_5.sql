@@ -16,3 +16,6 @@ WHERE NOT EXISTS (SELECT 1 FROM outbox_message WHERE kind = 1)
 -- Whether the person wants to leave, which no manifest known here could carry yet.
 ALTER TABLE device ADD COLUMN wants_leave INTEGER NOT NULL DEFAULT 0
     CHECK (wants_leave IN (0, 1));
+
+-- The last time at which there was a session with the relay, in Unix ms.
+ALTER TABLE device ADD COLUMN seen_ms INTEGER CHECK (seen_ms >= 0);

@@ -31,7 +31,7 @@ pub(super) fn wipe(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
          DELETE FROM buffered_manifest;
          DELETE FROM handled;
          DELETE FROM held_blob;
-         UPDATE device SET wants_leave = 0, last_sequence = 0, label_version = 0, label_is_mine = 0,
+         UPDATE device SET wants_leave = 0, seen_ms = NULL, last_sequence = 0, label_version = 0, label_is_mine = 0,
              withdrawn_to = (SELECT coalesce(max(position), 0) FROM message);",
     )?;
     membership::wipe(transaction)

@@ -72,6 +72,10 @@ async fn issue_view(group: String, engine: &Engine, stored: &StoredIssue) -> Iss
     if let Some(version) = stored.issue.version() {
         args.insert("version", ErrorArgument::Number(version.into()));
     }
+    if let Some((from, until)) = stored.issue.missing_span(stored.at_ms) {
+        args.insert("missingFrom", ErrorArgument::Number(from));
+        args.insert("missingUntil", ErrorArgument::Number(until));
+    }
     let text = message.as_ref().and_then(|message| message.content.text());
     IssueView {
         group,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sealpost_engine::core::issue::{DeliveryIssue, SendFailure, Unreadable};
 use sealpost_engine::core::message::DeliveryState;
-use sealpost_protocol::limit::{OUTBOX_LIFE_MS, REPLAY_WINDOW_MS};
+use sealpost_protocol::limit::{OUTBOX_LIFE_MS, RELAY_LIFE_MS_MAX, REPLAY_WINDOW_MS};
 use sealpost_protocol::message_id::MessageId;
 
 /// What a history did that it mustn't, in words.
@@ -304,12 +304,18 @@ impl Model {
             {
                 Ok(())
             }
+            DeliveryIssue::AwayTooLong { since_ms }
+                if clock_ms.saturating_sub(*since_ms) > RELAY_LIFE_MS_MAX =>
+            {
+                Ok(())
+            }
             // The keys' own marker is the shell's, and a store in memory has no pages to damage.
             DeliveryIssue::IdReused { .. }
             | DeliveryIssue::DeviceCopied
             | DeliveryIssue::StoreRestored
             | DeliveryIssue::StoreRepaired
-            | DeliveryIssue::StoreReset => {
+            | DeliveryIssue::StoreReset
+            | DeliveryIssue::AwayTooLong { .. } => {
                 Err(format!("an issue without its cause: {}", issue.code()))
             }
             DeliveryIssue::HeldForUpgrade { .. }

@@ -11,6 +11,7 @@ use rand_core::CryptoRngCore;
 use sealpost_protocol::key::{DeviceKeys, DeviceSecrets, SigningPublic};
 
 use super::Device;
+use crate::core::absence::Absence;
 use crate::core::error::EngineError;
 use crate::core::event::Event;
 use crate::core::group_name::GroupName;
@@ -102,6 +103,7 @@ impl Device {
         self.last_sequence = 0;
         self.is_forgotten = false;
         self.wants_leave = false;
+        self.absence = Absence::default();
         self.group_name = self.group_name.take().map(GroupName::left_over);
         self.gave_name = false;
         self.step.changes.push(Change::GroupWiped);

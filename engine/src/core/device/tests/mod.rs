@@ -1,5 +1,6 @@
 //! The rules of the whole machine, one test each.
 
+mod absence;
 mod copies;
 mod destroying;
 mod ending;
