@@ -41,8 +41,7 @@ pub(super) const TOMBS_MAX: usize = 4_096;
 /// Removals by others that are remembered for one key.
 pub(super) const REMOVALS_PER_KEY_MAX: usize = 64;
 
-/// Leaves of its own that are remembered for one key, each earlier than the one before. Only
-/// the earliest says anything; an honest device leaves once.
+/// Leaves of its own that are remembered for one key; an honest device leaves once.
 pub(super) const LEAVES_PER_KEY_MAX: usize = 16;
 
 /// Keys remembered as once listed, for the authority of a Revoke.

@@ -10,9 +10,8 @@
 //! - a device that finds itself in limbo leaves after fifteen days. Nobody who could let it in
 //!   has done so, and those who count it in may be unable to hear anybody else.
 //!
-//! The devices ask and close each at another time of a half day, and none closes a key if that
-//! takes its own place, for what a removed key signed about others counts. Two parts of a group
-//! that hold each other in limbo would otherwise close each other, and nobody be left.
+//! The devices ask and close each at another time of a half day: two parts of a group that hold
+//! each other in limbo would otherwise close each other at once, and nobody be left.
 //!
 //! Spec: membership rule, section 3.6.
 
@@ -25,7 +24,7 @@ use super::bound::{
     ASK_AFTER_MS, CLOSE_AFTER_MS, CLOSE_SPREAD_MS, CLOSINGS_PER_DAY_MAX, GIVE_UP_AFTER_MS,
     PLEAS_MAX,
 };
-use super::{IssueError, Membership, MembershipChange, view};
+use super::{IssueError, Membership, MembershipChange};
 
 /// What to do about keys that have been in limbo for long.
 pub(super) enum LimboStep {
@@ -75,27 +74,9 @@ impl Membership {
         let parents = due.iter().filter_map(|key| self.closing_parent(key, &due));
         // One parent may list more than a day's worth, and a merge can't close a part of them:
         // it would list the rest. It is then closed on a day of its own.
-        let mut fitting = parents
-            .filter(|parent| closed == 0 || self.limbo_in(parent).count() <= room)
-            .filter(|parent| self.survives_closing(parent));
+        let mut fitting =
+            parents.filter(|parent| closed == 0 || self.limbo_in(parent).count() <= room);
         fitting.next().map(|parent| LimboStep::Close { parent })
-    }
-
-    /// Whether the view stays what it is when the limbo keys of a manifest are removed.
-    ///
-    /// What a removed key signed about others counts, which may be a removal of this device or
-    /// of whoever let it in.
-    fn survives_closing(&self, parent: &SignedManifest) -> bool {
-        let mut trial = self.known.clone();
-        for key in self.limbo_in(parent) {
-            trial.apply(&MembershipChange::RemovalStored {
-                key,
-                removal: parent.hash(),
-                since_ms: 0,
-            });
-        }
-        let (standing, _) = view::compute(&trial, &self.me.signing);
-        standing.view.contains_key(&self.me.signing)
     }
 
     /// The limbo keys that are to be asked.

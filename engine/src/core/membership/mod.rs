@@ -39,14 +39,14 @@
 //!   wait for it (3.4);
 //! - a newcomer is sent the child of a proof before the parent, so that it never takes the
 //!   removed device for a member, not for a moment, and doesn't greet it (3.4);
-//! - a merge closes only limbo keys that are all due, each device at another time, and none
-//!   whose removal would take the closing device's own place (3.6);
+//! - a merge closes only limbo keys that are all due, each device at another time (3.6);
 //! - a key in limbo is asked before, and whoever counts the asker in answers (3.6);
 //! - a device that is in limbo itself leaves after fifteen days (3.6);
 //! - nothing is history that comes from an admitter which was removed, but what the anchor
 //!   descends from is, whoever sends it (3.1);
 //! - there are caps on the removals kept per key, and on the keys kept for a Revoke (3.8);
-//! - of a key's own leaves only the first counts, and none fills the cap on removals (3.8).
+//! - a key's own leaves cut what it signed as others' removals do, so that a later one, or one
+//!   that is dated back, names nobody new; none fills the cap on removals (3.8).
 //!
 //! | section | file |
 //! |---|---|

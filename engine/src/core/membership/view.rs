@@ -179,12 +179,7 @@ impl<'a> Computation<'a> {
                 continue;
             };
             let mut left: BTreeSet<_> = keys(&known.manifest).collect();
-            let first_leave = self.own_leaves(issuer, removals).min();
             for removal in removals {
-                let leave = self.own_leave(issuer, removal);
-                if leave.is_some() && leave != first_leave {
-                    continue;
-                }
                 let lineage = lineages
                     .entry(*removal)
                     .or_insert_with(|| self.known.lineage(removal));
@@ -300,9 +295,8 @@ impl<'a> Computation<'a> {
 
     /// Whether a removal is one that the tombs lack and have room for.
     ///
-    /// Of a key's own leaves only the first one says anything, and they don't count towards the
-    /// room for others' removals: whatever order a device that leaves a hundred times has them
-    /// arrive in, it is removed by the same hands.
+    /// A key's own leaves don't count towards the room for others' removals: whatever order a
+    /// device that leaves a hundred times has them arrive in, it is removed by the same hands.
     fn is_fresh(&self, key: &SigningPublic, removal: &ManifestHash) -> bool {
         let Some(removals) = self.tombs.get(key) else {
             return true;
@@ -310,29 +304,16 @@ impl<'a> Computation<'a> {
         if removals.contains(removal) {
             return false;
         }
-        let own = self.own_leaves(key, removals).count();
-        match self.own_leave(key, removal) {
-            Some(leave) => {
-                let is_first = self.own_leaves(key, removals).all(|other| leave < other);
-                is_first && own < LEAVES_PER_KEY_MAX
-            }
-            None => removals.len().saturating_sub(own) < REMOVALS_PER_KEY_MAX,
+        let is_own = |removal: &ManifestHash| {
+            let manifest = self.known.manifest(removal);
+            manifest.is_some_and(|manifest| manifest.issuer() == key)
+        };
+        let own = removals.iter().filter(|removal| is_own(removal)).count();
+        if is_own(removal) {
+            own < LEAVES_PER_KEY_MAX
+        } else {
+            removals.len().saturating_sub(own) < REMOVALS_PER_KEY_MAX
         }
-    }
-
-    /// The place of a removal, if it is known and the removed key signed it itself.
-    fn own_leave(&self, key: &SigningPublic, removal: &ManifestHash) -> Option<Rank> {
-        let manifest = self.known.manifest(removal)?;
-        (manifest.issuer() == key).then(|| rank(removal, manifest))
-    }
-
-    fn own_leaves<'s>(
-        &'s self,
-        key: &'s SigningPublic,
-        removals: &'s BTreeSet<ManifestHash>,
-    ) -> impl Iterator<Item = Rank> + 's {
-        let removals = removals.iter();
-        removals.filter_map(|removal| self.own_leave(key, removal))
     }
 
     fn bury(&mut self, found: &[Removal]) {

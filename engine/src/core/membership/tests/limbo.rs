@@ -136,34 +136,6 @@ fn question_by_a_stranger_or_about_the_past_is_not_answered() {
     assert!(to_members.is_empty(), "{}", to_members.len());
 }
 
-/// Each part removed the other's admitter. What the one signed would, once it is removed, count
-/// against the other's admitter too, and take the place of whoever closes.
-#[test]
-fn nobody_closes_a_key_if_that_takes_its_own_place() {
-    let people: [Person; 4] = Person::many();
-    let [a, b, mine, theirs] = &people;
-    let root = manifest(1, None, &[a, b], a);
-    let admission = manifest(2, Some(&root), &[a, b, mine], a);
-    let mut group = joined(mine, &admission);
-    // `a` removed `b`; what `b` let in meanwhile is in limbo here, and removed `a`.
-    take(&mut group, a, &manifest(3, Some(&admission), &[a, mine], a));
-    let void = manifest(2, Some(&root), &[a, b, theirs], b);
-    take(&mut group, a, &root);
-    take(&mut group, theirs, &void);
-    take(
-        &mut group,
-        theirs,
-        &manifest(4, Some(&void), &[b, theirs], theirs),
-    );
-    let listing = manifest(5, Some(&void), &[a, b, theirs, mine], theirs);
-    take(&mut group, theirs, &listing);
-    assert!(group.limbo().contains(&theirs.key()));
-    assert_eq!(listed(&group, &people), [0, 2]);
-    pass(&mut group, mine, NOW_MS, NOW_MS + 40 * DAY_MS);
-    assert_eq!(listed(&group, &people), [0, 2]);
-    assert!(!group.is_removed());
-}
-
 #[test]
 fn devices_close_a_key_at_different_times() {
     let people: [Person; 5] = Person::many();

@@ -8,7 +8,7 @@ use sealpost_protocol::manifest::{Manifest, SignedManifest};
 use super::super::bound::REMOVALS_PER_KEY_MAX;
 use super::super::known::{Descent, MembershipSnapshot};
 use super::super::view::{Standing, compute};
-use super::{MembershipChange, Person, group_id, manifest, rows};
+use super::{MembershipChange, Person, group_id, joined, listed, manifest, rows, take};
 
 fn standing(rows: &MembershipSnapshot, me: &Person) -> Standing {
     compute(rows, &me.key()).0
@@ -296,4 +296,20 @@ fn descent_is_known_as_soon_as_versions_tell() {
     assert_eq!(descent(&missing), Descent::Unknown);
     assert_eq!(descent(&child), Descent::Unknown);
     assert_eq!(descent(&beside), Descent::NotFrom);
+}
+
+/// A removed device that is known to be gone by its own leave signs another, earlier or later.
+#[test]
+fn another_leave_of_a_removed_device_names_nobody_new() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, rogue, puppet] = &people;
+    let root = manifest(1, None, &[a, b, rogue], a);
+    let leave = manifest(50, Some(&root), &[a, b], rogue);
+    for version in [2, 49, 51, 900] {
+        let mut group = joined(a, &root);
+        take(&mut group, rogue, &leave);
+        let other = manifest(version, Some(&root), &[a, b, puppet], rogue);
+        take(&mut group, rogue, &other);
+        assert_eq!(listed(&group, &people), [0, 1], "version {version}");
+    }
 }
