@@ -50,6 +50,9 @@ function faults(page: Page): Promise<string[]> {
       const what = `${part.className} ${part.innerText.slice(0, 30)}`;
       if (part.checkVisibility() && !part.matches(".visually-hidden") && (box.right > innerWidth + 1 || box.left < -1)) found.push(`${what} sticks out`);
     }
+    for (const word of document.querySelectorAll<HTMLElement>('[data-testid="words"] li')) {
+      if (word.checkVisibility() && word.scrollWidth > word.clientWidth) found.push(`${word.innerText} sticks out of its frame`);
+    }
     return found;
   });
 }
