@@ -649,7 +649,9 @@ impl Engine {
             && missing > 0
         {
             let before = found.last().map(|issue| issue.id);
-            let page = self.actor.query(move |store, _| store.issues(before, missing));
+            let page = self
+                .actor
+                .query(move |store, _| store.issues(before, missing));
             let page = page.await?;
             let is_last = page.len() < missing.min(PAGE_ROWS_MAX);
             found.extend(page);
