@@ -48,6 +48,8 @@ pub(crate) struct Memory {
     pub(crate) resident: f64,
     /// What it made itself: not code, not files.
     pub(crate) data: f64,
+    /// What the system's graphics driver is of it: tens of MiB where the processor draws.
+    pub(crate) driver: f64,
     /// Its share, and that of all that it started, where what is shared counts once.
     pub(crate) of_all: f64,
 }
@@ -60,6 +62,7 @@ impl Memory {
         Ok(Self {
             resident,
             data: rollup(id, "Anonymous:"),
+            driver: driver(id),
             of_all: family(id).into_iter().map(|id| rollup(id, "Pss:")).sum(),
         })
     }
@@ -71,6 +74,35 @@ fn rollup(id: u32, name: &str) -> f64 {
     let line = rollup.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
     kib.unwrap_or_default() / 1024.0
+}
+
+/// What the parts of the graphics driver have in the memory of a process.
+fn driver(id: u32) -> f64 {
+    const PARTS: [&str; 6] = [
+        "/dri/",
+        "LLVM",
+        "libgallium",
+        "libglapi",
+        "libnvidia",
+        "libz3",
+    ];
+    let maps = std::fs::read_to_string(format!("/proc/{id}/smaps")).unwrap_or_default();
+    let (mut is_part, mut kib) = (false, 0.0);
+    for line in maps.lines() {
+        match line.strip_prefix("Rss:") {
+            Some(size) if is_part => {
+                let size = size.trim().trim_end_matches(" kB").parse::<f64>();
+                kib += size.unwrap_or_default();
+            }
+            // The line that begins a mapping is the only one with a path.
+            None if line.contains('-') && line.contains('/') => {
+                is_part = PARTS.iter().any(|part| line.contains(part));
+            }
+            None if line.contains('-') => is_part = false,
+            _ => {}
+        }
+    }
+    kib / 1024.0
 }
 
 /// The files that a process and all that it started have in their memory.
