@@ -146,8 +146,12 @@ impl<M: Machine> Device<M> {
                     let buffered = std::mem::take(buffered);
                     let machine = M::anchored(me, manifest.clone(), buffered, now_ms);
                     self.phase = Phase::Member(Box::new(machine));
-                } else if M::has_room(buffered.iter().map(|(by, _)| by), author, admitter) {
-                    buffered.push((*author, manifest.clone()));
+                } else {
+                    let has_room = M::has_room(buffered.iter().map(|(by, _)| by), author, admitter);
+                    let kept = (*author, manifest.clone());
+                    if has_room && !buffered.contains(&kept) {
+                        buffered.push(kept);
+                    }
                 }
             }
             Phase::Removed | Phase::Left | Phase::Rogue => return,

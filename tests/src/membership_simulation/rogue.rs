@@ -53,8 +53,8 @@ const LISTED_PERCENT: u64 = 70;
 /// The share of devices to which the rogue sends a manifest.
 const SENT_PERCENT: u64 = 80;
 
-/// What each pending joiner is sent at once; it keeps 64 at most.
-const FLOOD: usize = 70;
+/// What each pending joiner is sent at once, more than it keeps.
+const FLOOD: usize = 120;
 
 /// A removed device and the puppets that it admits.
 pub(crate) struct Rogue {

@@ -18,10 +18,13 @@ pub(super) const KNOWN_KEPT: usize = 192;
 pub(super) const PARKED_MAX: usize = 64;
 
 /// Manifests by others than its admitter that a device keeps while it waits for its anchor.
-pub const BUFFERED_MANIFESTS_MAX: usize = 64;
+///
+/// The rule's 64, and half as many again for those of whoever sends without end.
+pub const BUFFERED_MANIFESTS_MAX: usize = 96;
 
-/// How many of these may come from one author: a merge and what it rests on, nearest first.
-pub(super) const BUFFERED_PER_AUTHOR_MAX: usize = 8;
+/// How many of these may come from one author: two merges and what they rest on. With eight, a
+/// joiner missed its own removal in one stress history of 1,654.
+pub(super) const BUFFERED_PER_AUTHOR_MAX: usize = 16;
 
 /// Manifests by its admitter that it keeps beside those.
 pub(super) const BUFFERED_BY_ADMITTER_MAX: usize = 16;

@@ -547,7 +547,7 @@ fn older_equal_and_losing_manifests_are_taken_in_silence() {
 /// Whoever sends without end, before a device knows a single member, takes only its own room.
 #[test]
 fn flood_before_the_anchor_crowds_out_neither_the_admitter_nor_another() {
-    let people: Vec<Person> = (0..100).map(Person::new).collect();
+    let people: Vec<Person> = (0..150).map(Person::new).collect();
     let (admitter, rogue, honest) = (people[0].key(), people[1].key(), people[2].key());
     let mut kept = Vec::new();
     let mut keep = |author| {
@@ -558,10 +558,10 @@ fn flood_before_the_anchor_crowds_out_neither_the_admitter_nor_another() {
         has_room
     };
     let from_one = (0..200).filter(|_| keep(rogue)).count();
-    assert_eq!(from_one, 8);
+    assert_eq!(from_one, 16);
     assert!(keep(honest), "another has room");
     let from_many = people[3..].iter().filter(|one| keep(one.key())).count();
-    assert_eq!(from_many, 64 - 8 - 1);
+    assert_eq!(from_many, 96 - 16 - 1);
     assert!(!keep(honest), "all others together have no more");
     let from_admitter = (0..200).filter(|_| keep(admitter)).count();
     assert_eq!(from_admitter, 16, "the admitter has room of its own");
