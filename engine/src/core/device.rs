@@ -595,7 +595,11 @@ impl Device {
             self.step.changes.push(Change::SeenSaved(now_ms));
         }
         if let Some(since_ms) = look.since_ms {
-            inbox::raise(DeliveryIssue::AwayTooLong { since_ms }, now_ms, &mut self.step);
+            inbox::raise(
+                DeliveryIssue::AwayTooLong { since_ms },
+                now_ms,
+                &mut self.step,
+            );
         }
     }
 
