@@ -41,6 +41,8 @@ describe("a backup", () => {
       await at(page, "passphrase-again").fill("four plain words");
       await at(page, "passphrase-submit").click();
       await page.locator("progress[value]").waitFor();
+      expect(await at(page, "passphrase").isVisible()).toBe(false);
+      expect(await at(page, "cancel-data-work").evaluate((button) => button === document.activeElement)).toBe(true);
       await at(page, way).click();
       await page.waitForFunction(() => (globalThis as unknown as { sampleApp: { view: { dataWork: unknown } } }).sampleApp.view.dataWork === null);
       if (way === "cancel-data-work") {

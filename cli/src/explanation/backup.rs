@@ -8,6 +8,56 @@ use crate::failure::{Exit, Failure};
 /// A backup that can't be written or restored.
 pub(crate) fn backup_error(error: BackupError, profile: &str) -> Failure {
     match error {
+        BackupError::NotABackup
+        | BackupError::TooNew { .. }
+        | BackupError::WrongPassphrase
+        | BackupError::Damaged
+        | BackupError::Truncated
+        | BackupError::Reordered
+        | BackupError::Appended => file_error(error),
+        BackupError::Full => data(
+            "disk-full",
+            "The disk is full.",
+            "There is no room for all of it.".to_owned(),
+            "Make room, or use another disk. Nothing was changed; an earlier backup is still \
+             there.",
+        ),
+        BackupError::Unwritable(kind) => data(
+            "backup-unwritable",
+            "The file can't be written.",
+            format!("The system says: {kind}."),
+            "Choose another place. Nothing was changed; an earlier backup is still there.",
+        ),
+        BackupError::Unreadable(kind) => Failure::new(
+            "backup-unreadable",
+            Exit::Input,
+            "The backup can't be read.",
+            format!("The system says: {kind}."),
+            "Check the name of the file and whether you may read it. Nothing was changed.",
+        ),
+        BackupError::NoMemory => data(
+            "memory",
+            "There is too little memory at the moment.",
+            "A key from a passphrase needs 64 MiB for a second.".to_owned(),
+            "Close other programs and try again. Nothing was changed.",
+        ),
+        BackupError::Storage(fault) => engine_error(fault.into()),
+        BackupError::Closed => Failure::bug("A group was closed meanwhile.", error),
+        BackupError::KeyStore(error) => key_store_error(error),
+        BackupError::Profile(error) => profile_error(error, profile),
+        BackupError::Cancelled => Failure::new(
+            "interrupted",
+            Exit::Interrupted,
+            "Interrupted.",
+            "You asked for it.",
+            "Nothing was changed.",
+        ),
+    }
+}
+
+/// A file that is no backup that can be read.
+fn file_error(error: BackupError) -> Failure {
+    match error {
         BackupError::NotABackup => input(
             "backup-foreign",
             "This file is no backup.",
@@ -47,43 +97,7 @@ pub(crate) fn backup_error(error: BackupError, profile: &str) -> Failure {
             "The backup was changed.",
             "Something stands behind its end.",
         ),
-        BackupError::Full => data(
-            "disk-full",
-            "The disk is full.",
-            "There is no room for all of it.".to_owned(),
-            "Make room, or use another disk. Nothing was changed; an earlier backup is still \
-             there.",
-        ),
-        BackupError::Unwritable(kind) => data(
-            "backup-unwritable",
-            "The file can't be written.",
-            format!("The system says: {kind}."),
-            "Choose another place. Nothing was changed; an earlier backup is still there.",
-        ),
-        BackupError::Unreadable(kind) => Failure::new(
-            "backup-unreadable",
-            Exit::Input,
-            "The backup can't be read.",
-            format!("The system says: {kind}."),
-            "Check the name of the file and whether you may read it. Nothing was changed.",
-        ),
-        BackupError::NoMemory => data(
-            "memory",
-            "There is too little memory at the moment.",
-            "A key from a passphrase needs 64 MiB for a second.".to_owned(),
-            "Close other programs and try again. Nothing was changed.",
-        ),
-        BackupError::Storage(fault) => engine_error(fault.into()),
-        BackupError::Closed => Failure::bug("A group was closed meanwhile.", error),
-        BackupError::KeyStore(error) => key_store_error(error),
-        BackupError::Profile(error) => profile_error(error, profile),
-        BackupError::Cancelled => Failure::new(
-            "interrupted",
-            Exit::Interrupted,
-            "Interrupted.",
-            "You asked for it.",
-            "Nothing was changed.",
-        ),
+        error => Failure::bug("The program met a state that it doesn't expect.", error),
     }
 }
 

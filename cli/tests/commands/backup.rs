@@ -1,5 +1,7 @@
 //! Backups there and back, a restore that is killed, and what is read of a damaged group.
 
+#![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
