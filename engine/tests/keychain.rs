@@ -9,6 +9,7 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc::channel;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -159,6 +160,11 @@ fn a_dismissed_question_is_told_from_a_locked_keychain() {
 }
 
 #[test]
+fn a_keychain_that_ends_behind_its_question_is_waited_for_no_longer() {
+    run(&Bus::Empty, "ended");
+}
+
+#[test]
 fn a_keychain_that_forgets_at_logout_counts_as_missing() {
     run(&Bus::Empty, "forgetful");
 }
@@ -174,6 +180,7 @@ fn on_a_bus() {
         "kept" => kept(),
         "locked" => locked(),
         "dismissed" => dismissed(),
+        "ended" => ended(),
         "forgetful" => forgetful(),
         scenario => panic!("{scenario}"),
     }
@@ -274,6 +281,21 @@ fn dismissed() {
     assert_eq!(store.save(&name, &item), Err(KeyStoreError::Dismissed));
 }
 
+fn ended() {
+    let (asked, question) = channel();
+    let service = played::start_with("login", move || {
+        asked.send(()).unwrap();
+        false
+    });
+    std::thread::spawn(move || {
+        question.recv().unwrap();
+        // The look that comes first has to see who it is.
+        sleep(Duration::from_millis(1_500));
+        service.close().unwrap();
+    });
+    assert_eq!(KeychainStore::new().check(), Err(KeyStoreError::Missing));
+}
+
 fn forgetful() {
     let _service = played::start("session");
     let store = KeychainStore::new();
@@ -286,6 +308,7 @@ fn forgetful() {
 /// A Secret Service with one locked collection, whose questions a person dismisses.
 mod played {
     use std::collections::HashMap;
+    use std::sync::Arc;
     use std::thread;
     use std::time::Duration;
 
@@ -298,7 +321,19 @@ mod played {
     /// As long as a person needs to see a question.
     const READING: Duration = Duration::from_millis(600);
 
+    /// A service whose questions a person reads and dismisses.
     pub(super) fn start(collection: &str) -> Connection {
+        start_with(collection, || {
+            thread::sleep(READING);
+            true
+        })
+    }
+
+    /// A service whose questions are dismissed once `read` says so, and else never answered.
+    pub(super) fn start_with(
+        collection: &str,
+        read: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Connection {
         let collection = path(&format!("{ROOT}/collection/{collection}"));
         let item = path(&format!("{}/1", collection.as_str()));
         let service = Service {
@@ -310,7 +345,7 @@ mod played {
             .name("org.freedesktop.secrets")
             .unwrap();
         let builder = builder.serve_at(ROOT, service).unwrap();
-        let builder = builder.serve_at(PROMPT, Prompt).unwrap();
+        let builder = builder.serve_at(PROMPT, Prompt(Arc::new(read))).unwrap();
         builder
             .serve_at(collection, Collection)
             .unwrap()
@@ -370,14 +405,17 @@ mod played {
         }
     }
 
-    struct Prompt;
+    struct Prompt(Arc<dyn Fn() -> bool + Send + Sync>);
 
     #[zbus::interface(name = "org.freedesktop.Secret.Prompt")]
     impl Prompt {
         fn prompt(&self, _window: &str, #[zbus(connection)] connection: &zbus::Connection) {
             let connection = Connection::from(connection.clone());
+            let read = Arc::clone(&self.0);
             thread::spawn(move || {
-                thread::sleep(READING);
+                if !read() {
+                    return;
+                }
                 let interface = "org.freedesktop.Secret.Prompt";
                 let dismissed = (true, Value::from(""));
                 connection

@@ -9,8 +9,12 @@
 //! Invariants:
 //! - an item is written only to a collection that lasts: a Secret Service whose default
 //!   collection is the one of the session counts as missing;
+//! - a keychain that ends while its answer is awaited ends the wait; a person who reads its
+//!   question is waited for however long that takes;
 //! - errors of the platform, whose text may tell anything, are dropped here.
 
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use super::{KeyItem, KeyItemName, KeyStore, KeyStoreError};
@@ -20,7 +24,7 @@ const SERVICE: &str = "sealpost";
 
 /// Keeps items in the keychain of the operating system.
 pub struct KeychainStore {
-    platform: platform::Platform,
+    platform: Arc<Platform>,
 }
 
 impl KeychainStore {
@@ -28,7 +32,7 @@ impl KeychainStore {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            platform: platform::Platform::new(),
+            platform: Arc::new(Platform::new()),
         }
     }
 
@@ -39,7 +43,7 @@ impl KeychainStore {
     /// [`KeyStoreError::Missing`], [`KeyStoreError::Locked`],
     /// [`KeyStoreError::Dismissed`] or [`KeyStoreError::Failed`].
     pub fn check(&self) -> Result<(), KeyStoreError> {
-        timed(|| self.platform.check())
+        self.ask(Platform::check)
     }
 }
 
@@ -51,26 +55,85 @@ impl Default for KeychainStore {
 
 impl KeyStore for KeychainStore {
     fn load(&self, name: &KeyItemName) -> Result<Option<KeyItem>, KeyStoreError> {
-        timed(|| match self.platform.entry(name)?.get_secret() {
+        let name = name.clone();
+        self.ask(move |platform| match platform.entry(&name)?.get_secret() {
             Ok(secret) => Ok(Some(KeyItem::from_bytes(secret))),
             Err(keyring_core::Error::NoEntry) => Ok(None),
-            Err(error) => Err(self.platform.sort(error)),
+            Err(error) => Err(platform.sort(error)),
         })
     }
 
     fn save(&self, name: &KeyItemName, item: &KeyItem) -> Result<(), KeyStoreError> {
         self.check()?;
-        timed(|| {
-            let saved = self.platform.entry(name)?.set_secret(item.as_bytes());
-            saved.map_err(|error| self.platform.sort(error))
+        let (name, item) = (name.clone(), item.clone());
+        self.ask(move |platform| {
+            let saved = platform.entry(&name)?.set_secret(item.as_bytes());
+            saved.map_err(|error| platform.sort(error))
         })
     }
 
     fn remove(&self, name: &KeyItemName) -> Result<(), KeyStoreError> {
-        timed(|| match self.platform.entry(name)?.delete_credential() {
-            Ok(()) | Err(keyring_core::Error::NoEntry) => Ok(()),
-            Err(error) => Err(self.platform.sort(error)),
-        })
+        let name = name.clone();
+        self.ask(
+            move |platform| match platform.entry(&name)?.delete_credential() {
+                Ok(()) | Err(keyring_core::Error::NoEntry) => Ok(()),
+                Err(error) => Err(platform.sort(error)),
+            },
+        )
+    }
+}
+
+/// How often it is looked whether the keychain is still there, while its answer is awaited.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How many looks may find no keychain at all: one that is being started takes a while.
+const ABSENT_LOOKS_MAX: u32 = 30;
+
+impl KeychainStore {
+    /// Asks the keychain on a thread of its own, as the answer to a question that nobody shows
+    /// any more never comes. Such a thread is left behind.
+    fn ask<T: Send + 'static>(
+        &self,
+        call: impl FnOnce(&Platform) -> Result<T, KeyStoreError> + Send + 'static,
+    ) -> Result<T, KeyStoreError> {
+        let platform = Arc::clone(&self.platform);
+        let (sender, answer) = channel();
+        std::thread::Builder::new()
+            .name("keychain".to_owned())
+            .spawn(move || sender.send(timed(|| call(&platform))))
+            .map_err(|_| KeyStoreError::Failed)?;
+        let mut watch = Watch::default();
+        loop {
+            match answer.recv_timeout(LOOK_INTERVAL) {
+                Ok(result) => return result,
+                Err(RecvTimeoutError::Disconnected) => return Err(KeyStoreError::Failed),
+                Err(RecvTimeoutError::Timeout) if watch.is_gone(Platform::holder()) => {
+                    tracing::debug!("the keychain ended while its answer was awaited");
+                    self.platform.forget();
+                    return Err(KeyStoreError::Missing);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+}
+
+/// Tells a keychain that has ended from one that takes its time.
+#[derive(Debug, Default)]
+struct Watch {
+    holder: Option<String>,
+    absent: u32,
+}
+
+impl Watch {
+    /// Whether the keychain that was asked is there no more, given who holds its name now.
+    fn is_gone(&mut self, holder: Option<String>) -> bool {
+        let Some(now) = holder else {
+            self.absent += 1;
+            return self.holder.is_some() || self.absent > ABSENT_LOOKS_MAX;
+        };
+        let before = self.holder.get_or_insert_with(|| now.clone());
+        *before != now
     }
 }
 
@@ -87,6 +150,27 @@ fn timed<T>(call: impl FnOnce() -> Result<T, KeyStoreError>) -> Result<T, KeySto
     }
 }
 
+use platform::Platform;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keychain_that_ended_or_was_replaced_is_gone_and_one_that_waits_is_not() {
+        let held = |by: &str| Some(by.to_owned());
+        let mut watch = Watch::default();
+        for _ in 0..10_000 {
+            assert!(!watch.is_gone(held(":1.7")));
+        }
+        assert!(watch.is_gone(None));
+        assert!(watch.is_gone(held(":1.8")));
+        let mut watch = Watch::default();
+        let absent = (0..).take_while(|_| !watch.is_gone(None)).count();
+        assert_eq!(u32::try_from(absent), Ok(ABSENT_LOOKS_MAX));
+    }
+}
+
 #[cfg(all(unix, not(target_os = "macos")))]
 mod platform {
     //! The Secret Service.
@@ -98,12 +182,16 @@ mod platform {
     use keyring_core::{Entry, Error};
     use secret_service::EncryptionType;
     use secret_service::blocking::SecretService;
+    use zbus::names::BusName;
     use zbus_secret_service_keyring_store::Store;
 
     use super::{KeyItemName, KeyStoreError, SERVICE};
 
     /// The label that a keychain program shows.
     const LABEL: &str = "Sealpost keys";
+
+    /// The name of the Secret Service on the bus.
+    const SECRETS: &str = "org.freedesktop.secrets";
 
     /// The connection to the Secret Service, once there was one.
     pub(super) struct Platform {
@@ -152,10 +240,23 @@ mod platform {
                 _ => KeyStoreError::Failed,
             };
             if matches!(sorted, KeyStoreError::Missing | KeyStoreError::Failed) {
-                *self.store.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                self.forget();
             }
             tracing::debug!(code = sorted.code(), "the keychain refused");
             sorted
+        }
+
+        /// Forgets the connection.
+        pub(super) fn forget(&self) {
+            *self.store.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+
+        /// Who holds the name of the Secret Service on the session bus.
+        pub(super) fn holder() -> Option<String> {
+            let bus = zbus::blocking::Connection::session().ok()?;
+            let bus = zbus::blocking::fdo::DBusProxy::new(&bus).ok()?;
+            let name = BusName::try_from(SECRETS).ok()?;
+            bus.get_name_owner(name).ok().map(|owner| owner.to_string())
         }
 
         fn store(&self) -> Result<Arc<Store>, KeyStoreError> {
@@ -287,6 +388,17 @@ mod platform {
                 Ok(()) => Ok(()),
                 Err(_) => Err(KeyStoreError::Missing),
             }
+        }
+
+        #[expect(
+            clippy::unused_self,
+            reason = "the Secret Service has something to forget"
+        )]
+        pub(super) const fn forget(&self) {}
+
+        /// The system's own keychain is always there.
+        pub(super) fn holder() -> Option<String> {
+            Some(String::new())
         }
 
         #[expect(
