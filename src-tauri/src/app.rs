@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -230,6 +231,11 @@ async fn restart_if_blank(controller: Controller, desktop: Arc<Desktop>) {
 }
 
 async fn restart_with_other_renderer(controller: &Controller) {
+    static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
+    // A window that stays empty and a page that ends may both ask for it.
+    if HAS_BEGUN.swap(true, Ordering::Relaxed) {
+        return;
+    }
     controller.close().await;
     rendering::restart_with_fallback();
     controller.quit().await;

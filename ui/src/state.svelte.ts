@@ -77,7 +77,9 @@ export class Desk {
     });
     await this.api.onRelayTest((test) => (this.relayTest = test));
     try {
-      this.handleView(await this.api.view());
+      const first = await this.api.view();
+      // What the app has told meanwhile is newer.
+      if (this.view === null) this.handleView(first);
     } catch {
       this.isBroken = this.view === null;
     }

@@ -34,6 +34,26 @@ describe("the desk", () => {
     expect(openDesk(ready(group("a", "A", []))).place).toEqual({ at: "group", group: "a" });
   });
 
+  it("keeps what it was told while it asked for the first view", async () => {
+    const newer = ready(group("a", "A", []), group("b", "B", []));
+    let tell: (view: AppView) => void = () => undefined;
+    const desk = new Desk(
+      makeApi({
+        call: () => {
+          tell(newer);
+          return Promise.resolve(ready(group("a", "A", [])));
+        },
+        listen: (event, handler) => {
+          if (event === "view") tell = handler as typeof tell;
+          return Promise.resolve();
+        },
+      }),
+      () => false,
+    );
+    await desk.open();
+    expect(desk.view).toEqual(newer);
+  });
+
   it("stays where the person is when the first group comes to be", () => {
     const desk = openDesk(sceneView("first", "en"));
     desk.handleView(ready(group("a", "A", [])));

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AppError } from "./bindings/AppError";
-import { currentLanguage, errorKey, errorText, formatBytes, formatDay, setLanguage, t } from "./text";
+import { currentLanguage, errorKey, errorText, formatAgo, formatBytes, formatDate, formatDay, formatMoment, formatShort, formatSpan, formatTime, isoTime, setLanguage, startOfDay, t } from "./text";
 
 function plain(text: string): string {
   return text.replace(/[\u2068\u2069\u00a0\u202f]/g, (sign) => (sign > "\u2060" ? "" : " "));
@@ -8,6 +8,18 @@ function plain(text: string): string {
 
 describe("texts", () => {
   beforeEach(() => setLanguage("en"));
+
+  // A member may write any time into a message; one that can't be shown would take the group along.
+  it("tell any time, however far beyond the calendar", () => {
+    for (const language of ["en", "de", "ar"]) {
+      setLanguage(language);
+      for (const ms of [0, 8.64e15, 8.64e15 + 1, Number(2n ** 63n), Number(2n ** 64n), -1, -9e18]) {
+        const texts = [formatTime, formatDate, formatShort, formatMoment, isoTime, formatSpan].map((format) => format(ms));
+        for (const text of [...texts, formatDay(ms, 0), formatAgo(ms, 0)]) expect(text.length).toBeGreaterThan(0);
+        expect(startOfDay(ms)).not.toBeNaN();
+      }
+    }
+  });
 
   it("choose the catalogue by the language alone, and English for others", () => {
     for (const [tag, language] of [["de-AT", "de"], ["de_DE", "de"], ["EN-us", "en"], ["fr", "en"], ["", "en"]] as const) {

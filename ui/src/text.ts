@@ -82,17 +82,30 @@ export function errorKey(error: AppError): string {
   return hasText(base) ? base : "error-internal";
 }
 
+/** A day before the last moment that a date of this language can name, in any time zone. */
+const CALENDAR_END_MS = 8.64e15 - 86_400_000;
+
+/** A time that others wrote may be any number; one beyond the calendar is its end. */
+function inCalendar(ms: number): number {
+  return Math.min(Math.max(ms, -CALENDAR_END_MS), CALENDAR_END_MS);
+}
+
+/** A time as the attribute of an element that shows it. */
+export function isoTime(ms: number): string {
+  return new Date(inCalendar(ms)).toISOString();
+}
+
 export function formatTime(ms: number): string {
-  return new Intl.DateTimeFormat(regional, { timeStyle: "short" }).format(ms);
+  return new Intl.DateTimeFormat(regional, { timeStyle: "short" }).format(inCalendar(ms));
 }
 
 export function formatDate(ms: number): string {
-  return new Intl.DateTimeFormat(regional, { day: "numeric", month: "long" }).format(ms);
+  return new Intl.DateTimeFormat(regional, { day: "numeric", month: "long" }).format(inCalendar(ms));
 }
 
 /** The date with its year, and the time, as short as they can be. */
 export function formatShort(ms: number): string {
-  return new Intl.DateTimeFormat(regional, { dateStyle: "medium", timeStyle: "short" }).format(ms);
+  return new Intl.DateTimeFormat(regional, { dateStyle: "medium", timeStyle: "short" }).format(inCalendar(ms));
 }
 
 /** How long ago or ahead, in the largest unit that fits. */
@@ -115,7 +128,7 @@ export function formatNumber(number: number): string {
 }
 
 export function formatMoment(ms: number): string {
-  return new Intl.DateTimeFormat(regional, { dateStyle: "long", timeStyle: "short" }).format(ms);
+  return new Intl.DateTimeFormat(regional, { dateStyle: "long", timeStyle: "short" }).format(inCalendar(ms));
 }
 
 /** "Today", "Yesterday", or the date, with the year once it is another one. */
@@ -123,13 +136,13 @@ export function formatDay(ms: number, nowMs: number): string {
   const daysAgo = Math.round((startOfDay(nowMs) - startOfDay(ms)) / 86_400_000);
   if (daysAgo === 0) return t("day-today");
   if (daysAgo === 1) return t("day-yesterday");
-  const sameYear = new Date(ms).getFullYear() === new Date(nowMs).getFullYear();
+  const sameYear = new Date(inCalendar(ms)).getFullYear() === new Date(nowMs).getFullYear();
   return new Intl.DateTimeFormat(regional, {
     weekday: "long",
     day: "numeric",
     month: "long",
     ...(sameYear ? {} : { year: "numeric" }),
-  }).format(ms);
+  }).format(inCalendar(ms));
 }
 
 export function formatBytes(bytes: number): string {
@@ -145,7 +158,7 @@ export function formatBytes(bytes: number): string {
 
 /** A number that tells a calendar day of this computer's time zone from the next. */
 export function startOfDay(ms: number): number {
-  return new Date(ms).setHours(0, 0, 0, 0);
+  return new Date(inCalendar(ms)).setHours(0, 0, 0, 0);
 }
 
 function kebab(word: string): string {

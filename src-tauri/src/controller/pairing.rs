@@ -38,7 +38,7 @@ impl DrawnCode {
 }
 
 impl Controller {
-    /// Opens a pairing window, in place of an open one.
+    /// Opens a pairing window. One that is open stays: its code may be on its way to somebody.
     ///
     /// # Errors
     ///
@@ -90,7 +90,11 @@ impl Controller {
 
     pub(super) async fn begin_pairing(&self, group: &str) -> Result<(), AppError> {
         let engine = self.engine(group)?;
-        engine.start_pairing().await?;
+        let now_ms = self.now_ms();
+        let window = engine.pairing().window;
+        if window.is_none_or(|window| window.is_over(now_ms)) {
+            engine.start_pairing().await?;
+        }
         if let Some(group) = self.state().groups.get_mut(group) {
             group.pairing_closed = None;
             group.stale_request = None;

@@ -328,13 +328,15 @@ async fn a_new_code_of_the_same_device_replaces_the_join_that_waits() {
     let phone = App::fresh(data.path(), "phone").await;
     let group = laptop.start_group().await;
     let first = phone.join(&laptop.link(&group).await).await;
-    assert_eq!(phone.join(&laptop.link(&group).await).await, first);
-    laptop
-        .controller
-        .start_pairing(in_group(&group))
-        .await
-        .unwrap();
+    let before = laptop.link(&group).await;
+    assert_eq!(phone.join(&before).await, first);
+    let controller = &laptop.controller;
+    controller.start_pairing(in_group(&group)).await.unwrap();
+    assert!(laptop.link(&group).await == before, "an open code stays");
+    controller.cancel_pairing(in_group(&group)).await.unwrap();
+    controller.start_pairing(in_group(&group)).await.unwrap();
     let link = laptop.link(&group).await;
+    assert!(link != before);
     assert_eq!(phone.join(&link).await, first, "also with another code");
     assert_eq!(phone.controller.view().await.groups.len(), 1);
     laptop
