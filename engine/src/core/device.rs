@@ -245,6 +245,7 @@ impl Device {
         self.inbox.start_session(session);
         self.held.end_session();
         self.outbox.clear_backoff();
+        self.absence.begin();
         self.set_connection(Connection::Connected);
     }
 
