@@ -186,7 +186,8 @@ impl ActorHandle {
         self.shared.push_failure.last()
     }
 
-    /// Runs a call and answers once its changes are durable.
+    /// Runs a call and answers once its changes are durable. What couldn't be written is the
+    /// answer to a refused call, too: one that is refused for now leaves a wish behind.
     pub(crate) async fn call<T: Send + 'static>(
         &self,
         run: impl FnOnce(&mut Device, u64, &mut OsRng) -> Result<T, EngineError> + Send + 'static,
@@ -197,7 +198,7 @@ impl ActorHandle {
                 let result = run(device, now_ms, rng);
                 // A caller that has gone away takes no answer; the call stands.
                 Box::new(move |committed: Result<(), EngineError>| {
-                    drop(reply.send(result.and_then(|value| committed.map(|()| value))));
+                    drop(reply.send(committed.and(result)));
                 })
             })));
         answer.await.unwrap_or(Err(EngineError::Closed))
@@ -234,7 +235,7 @@ impl ActorHandle {
                 };
                 let result = run(device, stored, now_ms);
                 Ok(Box::new(move |committed: Result<(), EngineError>| {
-                    drop(reply.send(result.and_then(|value| committed.map(|()| value))));
+                    drop(reply.send(committed.and(result)));
                 }))
             })));
         answer.await.unwrap_or(Err(EngineError::Closed))

@@ -9,6 +9,7 @@ use sealpost_protocol::message_id::MessageId;
 use sealpost_protocol::name::DeviceName;
 
 use super::*;
+use crate::core::device::Device;
 use crate::core::event::Member;
 use crate::core::message::NewMessage;
 
@@ -299,4 +300,29 @@ async fn what_follows_an_offline_send_is_synced_once_nobody_waits() {
     let (call, _answer) = sending_call(b"three");
     actor.turn(Some(call));
     assert!(!actor.owes_sync);
+}
+
+#[tokio::test]
+async fn a_refused_call_whose_wish_could_not_be_kept_says_so() {
+    let home = Home::new();
+    let actor = home.open().await.unwrap();
+    // Enough rows to need another page, and a refusal, as of a leave that has to wait.
+    fn refuse(device: &mut Device, now_ms: u64) -> Result<(), EngineError> {
+        (0..200).for_each(|_| device.handle_bad_frame(now_ms));
+        Err(EngineError::ManifestAwaited)
+    }
+    for is_full in [true, false] {
+        fill_disk(&actor, is_full).await;
+        let expected = if is_full {
+            EngineError::Storage(StorageFault::Full)
+        } else {
+            EngineError::ManifestAwaited
+        };
+        let called = actor.call(|device, now_ms, _| refuse(device, now_ms)).await;
+        assert_eq!(called, Err(expected.clone()));
+        let called = actor
+            .call_with(|_| Ok(()), |device, (), now_ms| refuse(device, now_ms))
+            .await;
+        assert_eq!(called, Err(expected));
+    }
 }
