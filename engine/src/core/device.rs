@@ -207,9 +207,10 @@ impl Device {
             .extend(wanted.into_iter().map(Effect::ComputeWords));
     }
 
-    /// Takes the marker of this run and those of earlier runs on this store.
+    /// Takes the marker of this run and those of earlier runs on this store, before anything
+    /// is sent.
     pub fn handle_runs(&mut self, current: RunMarker, known: BTreeSet<RunMarker>) {
-        self.runs = OwnRuns::new(current, known);
+        self.runs = OwnRuns::new(current, known, self.last_sequence);
     }
 
     /// Looks for a copy of this device: it sends its marker to itself.
@@ -380,6 +381,7 @@ impl Device {
         for id in self.outbox.take_changed() {
             self.tell(Event::MessageChanged { id });
         }
+        self.outbox.end_step();
         self.inbox.forget_recorded();
         self.pairing.note_drained();
         self.bodies.clear();

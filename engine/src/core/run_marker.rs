@@ -73,8 +73,9 @@ pub(super) struct OwnRuns {
     met: BTreeSet<RunMarker>,
     /// Whether the marker is to be sent.
     is_due: bool,
-    /// The sequence number that the marker was sent under first. No earlier run used one above.
-    first_sent: Option<u64>,
+    /// The last sequence number that this run found in its store. One is durable before it is
+    /// used, so no earlier run on this store used one above, whatever its clock said.
+    found_sequence: u64,
     /// The sequence number that the marker was sent under last.
     last_sent: Option<u64>,
     /// The own marker that came back, and when it is acknowledged.
@@ -82,14 +83,18 @@ pub(super) struct OwnRuns {
 }
 
 impl OwnRuns {
-    /// This run and those before it on the same store.
-    pub(super) const fn new(current: RunMarker, earlier: BTreeSet<RunMarker>) -> Self {
+    /// This run, those before it on the same store, and the last sequence number of these.
+    pub(super) const fn new(
+        current: RunMarker,
+        earlier: BTreeSet<RunMarker>,
+        found_sequence: u64,
+    ) -> Self {
         Self {
             current: Some(current),
             earlier,
             met: BTreeSet::new(),
             is_due: false,
-            first_sent: None,
+            found_sequence,
             last_sent: None,
             held: None,
         }
@@ -106,8 +111,7 @@ impl OwnRuns {
     }
 
     /// The marker was sent under this number.
-    pub(super) fn sent(&mut self, sequence: u64) {
-        self.first_sent.get_or_insert(sequence);
+    pub(super) const fn sent(&mut self, sequence: u64) {
         self.last_sent = Some(sequence);
     }
 
@@ -143,13 +147,13 @@ impl OwnRuns {
 
     /// Whether a marker is one of this store's own. One that isn't is said once, and answered
     /// with this run's own, so that the copy hears of this one as well. An earlier run that
-    /// counts on where this one counts hasn't ended: the store was copied from under it.
+    /// counts on from where this one began hasn't ended: the store was copied from under it.
     pub(super) fn meet(&mut self, marker: RunMarker, sequence: u64) -> bool {
         // Who couldn't note its own run can't judge others.
         if self.current.is_none_or(|own| own == marker) {
             return true;
         }
-        let is_before = self.first_sent.is_none_or(|first| sequence < first);
+        let is_before = sequence <= self.found_sequence;
         if (self.earlier.contains(&marker) && is_before) || !self.met.insert(marker) {
             return true;
         }
@@ -188,7 +192,7 @@ mod tests {
     #[test]
     fn a_strange_run_is_met_once_and_answered_once() {
         let [own, earlier, strange] = markers();
-        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
+        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]), 4);
         assert!(runs.meet(own, 5) && runs.meet(earlier, 4));
         assert!(runs.take_due().is_none());
         assert!(!runs.meet(strange, 4));
@@ -200,21 +204,26 @@ mod tests {
     #[test]
     fn an_earlier_run_that_counts_on_is_a_copy_and_one_that_comes_late_is_not() {
         let [own, earlier, _] = markers();
-        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
-        assert!(runs.meet(earlier, 9), "it may be from before");
-        for sequence in [10, 12] {
-            runs.sent(sequence);
+        // The clock of the one that goes on elsewhere may be behind: it counts far below this
+        // one's, and yet above all that the store knows.
+        for sent in [None, Some(10), Some(1_000_000)] {
+            let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]), 9);
+            if let Some(sequence) = sent {
+                runs.sent(sequence);
+                assert_eq!(runs.hold(own, AT, sequence, 0), None);
+            }
+            assert!(runs.meet(earlier, 8));
+            assert!(runs.meet(earlier, 9), "it may be from before");
+            assert!(!runs.meet(earlier, 10));
+            assert!(runs.take_due() == Some(own));
+            assert!(runs.meet(earlier, 11), "said once");
         }
-        assert!(runs.meet(earlier, 9));
-        assert!(!runs.meet(earlier, 10));
-        assert!(runs.take_due() == Some(own));
-        assert!(runs.meet(earlier, 11), "said once");
     }
 
     #[test]
     fn a_marker_of_another_run_under_the_same_number_displaces_none() {
         let [own, earlier, _] = markers();
-        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]));
+        let mut runs = OwnRuns::new(own, BTreeSet::from([earlier]), 9);
         runs.sent(10);
         assert_eq!(runs.hold(own, AT, 10, 0), None);
         let other = BlobRef { blob: 2, ..AT };
