@@ -126,11 +126,29 @@ impl SigningSecret {
     /// The public key of this secret.
     #[must_use]
     pub fn public(&self) -> SigningPublic {
-        SigningPublic(SigningKey::from_bytes(&self.0).verifying_key().to_bytes())
+        self.signer().public()
+    }
+
+    /// Ready to sign: what costs as much as a signature is done once.
+    pub(crate) fn signer(&self) -> Signer {
+        Signer(SigningKey::from_bytes(&self.0))
     }
 
     pub(crate) fn sign(&self, input: &[u8]) -> [u8; SIGNATURE_BYTES] {
-        SigningKey::from_bytes(&self.0).sign(input).to_bytes()
+        self.signer().sign(input)
+    }
+}
+
+/// A signing secret with its public key; it wipes itself when dropped.
+pub(crate) struct Signer(SigningKey);
+
+impl Signer {
+    pub(crate) fn public(&self) -> SigningPublic {
+        SigningPublic(self.0.verifying_key().to_bytes())
+    }
+
+    pub(crate) fn sign(&self, input: &[u8]) -> [u8; SIGNATURE_BYTES] {
+        self.0.sign(input).to_bytes()
     }
 }
 

@@ -125,11 +125,12 @@ impl Manifest {
             .iter()
             .map(|member| member.name.as_str().as_bytes().to_vec())
             .collect();
-        let issued_by = issuer.public();
+        let signer = issuer.signer();
+        let issued_by = signer.public();
         let input = self.signing_input(&issued_by, &names);
         SignedManifest(Arc::new(Signed {
             hash: hash(&input),
-            signature: issuer.sign(&input),
+            signature: signer.sign(&input),
             manifest: self,
             issuer: issued_by,
             wire_names: names,

@@ -312,7 +312,6 @@ impl Membership {
         members: BTreeMap<SigningPublic, Member>,
         secret: &SigningSecret,
     ) -> Result<(SignedManifest, BTreeSet<DeviceKeys>), IssueError> {
-        debug_assert_eq!(secret.public(), self.me.signing, "signed with the own key");
         let version = self.standing.version.saturating_add(1);
         if version > MANIFEST_VERSION_MAX {
             return Err(IssueError::VersionExhausted);
@@ -328,7 +327,9 @@ impl Membership {
             .collect();
         let members = members.into_values().collect();
         let manifest = Manifest::new(self.group_id(), version, Some(parent.hash()), members)?;
-        Ok((manifest.sign(secret), recipients))
+        let manifest = manifest.sign(secret);
+        debug_assert_eq!(*manifest.issuer(), self.me.signing, "with the own key");
+        Ok((manifest, recipients))
     }
 
     /// Sends a newcomer its manifest and the history that it can't know.

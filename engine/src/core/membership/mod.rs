@@ -51,7 +51,7 @@
 //! | section | file |
 //! |---|---|
 //! | 3.1 data, 3.2 terms | `known` |
-//! | 3.3 compute | `view` |
+//! | 3.3 compute | `view`, `roll` |
 //! | 3.4 issue | `issue` |
 //! | 3.5 receive, hello | `receive`, `anchor` |
 //! | 3.6 merge timer | `merge` |
@@ -75,6 +75,7 @@ mod known;
 mod limbo;
 mod merge;
 mod receive;
+mod roll;
 mod view;
 
 pub use anchor::{has_room_before_anchor, is_anchor};

@@ -4,6 +4,7 @@
 //! membership rule, one function per step, and is run after every change. Removals grow
 //! only and win; additions come from whole member lists of manifests whose issuer has
 //! authority. It never writes: the removals it finds are returned for the caller to keep.
+//! Within it keys and manifests are the numbers that `roll` gives them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,8 @@ use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::{ManifestHash, Member, SignedManifest};
 
 use super::bound::{LEAVES_PER_KEY_MAX, REMOVALS_PER_KEY_MAX};
-use super::known::{Descent, KnownManifest, MembershipSnapshot};
+use super::known::{Descent, MembershipSnapshot};
+use super::roll::{Numbers, Roll, Rolls};
 
 /// What the known manifests say at this moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,7 +63,7 @@ pub(super) fn compute(known: &MembershipSnapshot, me: &SigningPublic) -> (Standi
         let authority = computation.authority(&accepted, &effective);
         let found = computation.removals(&accepted, &authority.keys);
         if found.is_empty() {
-            return (computation.conclude(accepted, authority), fresh);
+            return (computation.conclude(&accepted, &authority), fresh);
         }
         computation.bury(&found);
         fresh.extend(found);
@@ -72,100 +74,94 @@ pub(super) fn compute(known: &MembershipSnapshot, me: &SigningPublic) -> (Standi
 struct Computation<'a> {
     known: &'a MembershipSnapshot,
     me: SigningPublic,
-    ascending: Vec<(ManifestHash, &'a KnownManifest)>,
+    rolls: Rolls<'a>,
     tombs: Tombs,
+    /// The keys in `tombs`, but for those that nothing known names.
+    buried: Numbers,
+}
+
+/// Step 1: the accepted manifests, and everybody they list.
+#[derive(Default)]
+struct Accepted {
+    places: Numbers,
+    listed: Numbers,
 }
 
 /// Step 2: the member lists that tombs have cut down. All others stand as they are.
 struct Effective {
-    cut: BTreeMap<ManifestHash, BTreeSet<SigningPublic>>,
+    cut: BTreeMap<usize, Numbers>,
 }
 
 /// Step 3: the keys with authority, and the manifests that count.
 struct Authority {
-    keys: BTreeSet<SigningPublic>,
-    counting: BTreeSet<ManifestHash>,
+    keys: Numbers,
+    counting: Numbers,
 }
 
 impl Effective {
-    fn is_empty(&self, hash: &ManifestHash) -> bool {
-        self.cut.get(hash).is_some_and(BTreeSet::is_empty)
+    fn is_empty(&self, roll: &Roll<'_>) -> bool {
+        self.cut.get(&roll.place).is_some_and(Numbers::is_empty)
     }
 
-    fn members<'m>(
-        &'m self,
-        hash: &ManifestHash,
-        manifest: &'m SignedManifest,
-    ) -> impl Iterator<Item = SigningPublic> + 'm {
-        let cut = self.cut.get(hash);
-        keys(manifest).filter(move |key| cut.is_none_or(|left| left.contains(key)))
+    fn members<'m>(&'m self, roll: &'m Roll<'_>) -> &'m Numbers {
+        self.cut.get(&roll.place).unwrap_or(&roll.lists)
     }
 }
 
 impl<'a> Computation<'a> {
     fn new(known: &'a MembershipSnapshot, me: SigningPublic) -> Self {
-        let mut ascending: Vec<_> = known.manifests.iter().map(|(h, m)| (*h, m)).collect();
-        ascending.sort_by_key(|(hash, known)| rank(hash, &known.manifest));
+        let rolls = Rolls::new(known);
         let tombs = known.tombs.iter();
+        let buried = known.tombs.keys().filter_map(|key| rolls.number(key));
         Self {
             known,
             me,
-            ascending,
             tombs: tombs.map(|(key, t)| (*key, t.removals.clone())).collect(),
+            buried: buried.collect(),
+            rolls,
         }
     }
 
     /// Step 1: root and trusted history; children of accepted parents that list the
     /// issuer; and, where the parent can't be judged, manifests by anybody ever listed.
-    fn accepted(&self, effective: &Effective) -> BTreeSet<ManifestHash> {
-        let mut accepted = BTreeSet::new();
-        let mut listed = BTreeSet::new();
+    fn accepted(&self, effective: &Effective) -> Accepted {
+        let mut accepted = Accepted::default();
         loop {
-            let before = accepted.len();
-            for (hash, known) in &self.ascending {
-                if !accepted.contains(hash)
-                    && self.is_acceptable(hash, known, &accepted, &listed, effective)
+            let mut is_more = false;
+            for roll in self.rolls.ascending() {
+                if !accepted.places.contains(roll.place)
+                    && self.is_acceptable(roll, &accepted, effective)
                 {
-                    accepted.insert(*hash);
-                    listed.extend(keys(&known.manifest));
+                    accepted.places.insert(roll.place);
+                    accepted.listed.add_all(&roll.lists);
+                    is_more = true;
                 }
             }
-            if accepted.len() == before {
+            if !is_more {
                 return accepted;
             }
         }
     }
 
-    fn is_acceptable(
-        &self,
-        hash: &ManifestHash,
-        known: &KnownManifest,
-        accepted: &BTreeSet<ManifestHash>,
-        listed: &BTreeSet<SigningPublic>,
-        effective: &Effective,
-    ) -> bool {
-        if known.trusted || self.known.root == Some(*hash) {
+    fn is_acceptable(&self, roll: &Roll<'_>, accepted: &Accepted, effective: &Effective) -> bool {
+        if roll.known.trusted || self.known.root == Some(roll.hash) {
             return true;
         }
-        let manifest = &known.manifest;
-        let issuer = manifest.issuer();
-        match self.accepted_parent(manifest, accepted) {
-            Some(parent) => parent.lists(issuer) && manifest.version() > parent.version(),
+        match self.accepted_parent(roll, accepted) {
+            Some(parent) => {
+                let is_later = roll.manifest().version() > parent.manifest().version();
+                parent.lists.contains(roll.issuer) && is_later
+            }
             None => {
-                let stands = !self.tombs.contains_key(issuer) || !effective.is_empty(hash);
-                stands && listed.contains(issuer)
+                let stands = !self.buried.contains(roll.issuer) || !effective.is_empty(roll);
+                stands && accepted.listed.contains(roll.issuer)
             }
         }
     }
 
-    fn accepted_parent(
-        &self,
-        manifest: &SignedManifest,
-        accepted: &BTreeSet<ManifestHash>,
-    ) -> Option<&'a SignedManifest> {
-        let parent = manifest.parent()?;
-        accepted.contains(&parent).then_some(())?;
-        self.known.manifest(&parent)
+    fn accepted_parent(&self, roll: &Roll<'a>, accepted: &Accepted) -> Option<&Roll<'a>> {
+        let parent = self.rolls.parent(roll);
+        parent.filter(|parent| accepted.places.contains(parent.place))
     }
 
     /// Step 2: of what a removed issuer signed and its remover had not seen, only what the
@@ -173,72 +169,83 @@ impl<'a> Computation<'a> {
     fn effective(&self) -> Effective {
         let mut lineages = BTreeMap::new();
         let mut cut = BTreeMap::new();
-        for (hash, known) in &self.ascending {
-            let issuer = known.manifest.issuer();
-            let Some(removals) = self.tombs.get(issuer) else {
+        for roll in self.rolls.ascending() {
+            if !self.buried.contains(roll.issuer) {
                 continue;
-            };
-            let mut left: BTreeSet<_> = keys(&known.manifest).collect();
-            for removal in removals {
+            }
+            let mut left = roll.lists.clone();
+            for removal in self
+                .tombs
+                .get(roll.manifest().issuer())
+                .into_iter()
+                .flatten()
+            {
                 let lineage = lineages
                     .entry(*removal)
-                    .or_insert_with(|| self.known.lineage(removal));
-                if !lineage.contains(hash) {
+                    .or_insert_with(|| self.rolls.lineage(removal));
+                if !lineage.contains(roll.place) {
                     self.keep_confirmed(&mut left, removal);
                 }
             }
-            cut.insert(*hash, left);
+            cut.insert(roll.place, left);
         }
         Effective { cut }
     }
 
     /// A remover's list that was folded away confirms nothing any more.
-    fn keep_confirmed(&self, left: &mut BTreeSet<SigningPublic>, removal: &ManifestHash) {
-        match self.known.manifest(removal) {
-            Some(remover) => left.retain(|key| remover.lists(key)),
-            None => left.clear(),
+    fn keep_confirmed(&self, left: &mut Numbers, removal: &ManifestHash) {
+        match self.rolls.with_hash(removal) {
+            Some(remover) => left.keep_all(&remover.lists),
+            None => *left = Numbers::default(),
         }
     }
 
     /// Step 3: from the root's members, through every manifest issued with authority.
-    fn authority(&self, accepted: &BTreeSet<ManifestHash>, effective: &Effective) -> Authority {
+    fn authority(&self, accepted: &Accepted, effective: &Effective) -> Authority {
         let mut keys = self.first_authority();
-        let mut counting = BTreeSet::new();
+        let mut counting = Numbers::default();
         loop {
-            let before = counting.len();
-            for (hash, known) in &self.ascending {
-                let counts = accepted.contains(hash)
-                    && keys.contains(known.manifest.issuer())
-                    && !effective.is_empty(hash);
-                if counts && counting.insert(*hash) {
-                    keys.extend(effective.members(hash, &known.manifest));
+            let mut is_more = false;
+            for roll in self.rolls.among(&accepted.places) {
+                let counts = keys.contains(roll.issuer) && !effective.is_empty(roll);
+                if counts && counting.insert(roll.place) {
+                    keys.add_all(effective.members(roll));
+                    is_more = true;
                 }
             }
-            if counting.len() == before {
+            if !is_more {
                 return Authority { keys, counting };
             }
         }
     }
 
-    fn first_authority(&self) -> BTreeSet<SigningPublic> {
-        let mut first: BTreeSet<_> = self.known.base.keys().copied().collect();
-        if let Some(root) = self.known.root() {
-            first.extend(self.standing_members_of_root(root));
+    fn first_authority(&self) -> Numbers {
+        let base = self.known.base.keys();
+        let mut first: Numbers = base.filter_map(|key| self.rolls.number(key)).collect();
+        if let Some(root) = self.root() {
+            first.add_all(&self.standing_members_of_root(root));
         }
         first
     }
 
+    fn root(&self) -> Option<&Roll<'a>> {
+        self.rolls.with_hash(&self.known.root?)
+    }
+
     /// The root's members, without those that its issuer admitted when it had already
     /// been removed. A genesis has nobody before it, so all of its members stand.
-    fn standing_members_of_root(&self, root: &SignedManifest) -> BTreeSet<SigningPublic> {
-        let members = keys(root);
-        if root.parent().is_none() || !self.is_root_after_removal(root) {
-            return members.collect();
+    fn standing_members_of_root(&self, root: &Roll<'_>) -> Numbers {
+        let mut members = root.lists.clone();
+        if root.manifest().parent().is_some() && self.is_root_after_removal(root.manifest()) {
+            match self.rolls.parent(root) {
+                Some(parent) => members.keep_all(&parent.lists),
+                None => {
+                    let me = self.rolls.number(&self.me);
+                    me.into_iter().for_each(|me| members.remove(me));
+                }
+            }
         }
-        match self.known.parent(root) {
-            Some(parent) => members.filter(|key| parent.lists(key)).collect(),
-            None => members.filter(|key| *key != self.me).collect(),
-        }
+        members
     }
 
     fn is_root_after_removal(&self, root: &SignedManifest) -> bool {
@@ -253,15 +260,10 @@ impl<'a> Computation<'a> {
     /// Step 4: the removals of the lowest manifest that makes new ones.
     ///
     /// One manifest at a time: a removal may void what a later one rests on.
-    fn removals(
-        &self,
-        accepted: &BTreeSet<ManifestHash>,
-        authority: &BTreeSet<SigningPublic>,
-    ) -> Vec<Removal> {
-        let ascending = self.ascending.iter();
-        ascending
-            .filter(|(hash, _)| accepted.contains(hash))
-            .map(|(hash, known)| self.removals_by(hash, &known.manifest, accepted, authority))
+    fn removals(&self, accepted: &Accepted, authority: &Numbers) -> Vec<Removal> {
+        let rolls = self.rolls.among(&accepted.places);
+        rolls
+            .map(|roll| self.removals_by(roll, accepted, authority))
             .find(|removals| !removals.is_empty())
             .unwrap_or_default()
     }
@@ -275,21 +277,24 @@ impl<'a> Computation<'a> {
     /// that could have removed the same members, and isn't heard for longer than that one.
     fn removals_by(
         &self,
-        hash: &ManifestHash,
-        manifest: &SignedManifest,
-        accepted: &BTreeSet<ManifestHash>,
-        authority: &BTreeSet<SigningPublic>,
+        roll: &Roll<'a>,
+        accepted: &Accepted,
+        authority: &Numbers,
     ) -> Vec<Removal> {
-        let issuer = manifest.issuer();
-        let may_remove = authority.contains(issuer) || self.tombs.contains_key(issuer);
-        let parent = self.accepted_parent(manifest, accepted);
-        let parent = parent.filter(|parent| may_remove && parent.lists(issuer));
-        let removed = parent.into_iter().flat_map(keys);
-        let removed = removed.filter(|key| !manifest.lists(key) && key != issuer);
-        let leaver = (!manifest.lists(issuer)).then_some(*issuer);
-        let gone = leaver.into_iter().chain(removed);
-        gone.filter(|key| self.is_fresh(key, hash))
-            .map(|key| (key, *hash))
+        let issuer = roll.issuer;
+        let may_remove = authority.contains(issuer) || self.buried.contains(issuer);
+        let parent = self.accepted_parent(roll, accepted);
+        let parent = parent.filter(|parent| may_remove && parent.lists.contains(issuer));
+        let mut gone = parent.map_or_else(Numbers::default, |parent| {
+            parent.lists.clone().without(&roll.lists)
+        });
+        if !roll.lists.contains(issuer) {
+            gone.insert(issuer);
+        }
+        self.rolls
+            .keys(&gone)
+            .filter(|key| self.is_fresh(key, &roll.hash))
+            .map(|key| (key, roll.hash))
             .collect()
     }
 
@@ -319,24 +324,36 @@ impl<'a> Computation<'a> {
     fn bury(&mut self, found: &[Removal]) {
         for (key, removal) in found {
             self.tombs.entry(*key).or_default().insert(*removal);
+            if let Some(number) = self.rolls.number(key) {
+                self.buried.insert(number);
+            }
         }
     }
 
     /// Steps 5 and 6: the view, limbo, the winner and the tip.
-    fn conclude(&self, accepted: BTreeSet<ManifestHash>, authority: Authority) -> Standing {
-        let view = self.view(&authority);
-        let (winner, tip) = self.winner_and_tip(&authority.counting, &view);
+    fn conclude(&self, accepted: &Accepted, authority: &Authority) -> Standing {
+        let view = self.view(authority);
+        let descending = || self.rolls.among(&authority.counting).rev();
+        let tip = descending().next().map(|roll| roll.hash);
+        let winner = descending().find(|roll| view.contains_key(roll.manifest().issuer()));
+        let winner = winner.map(|roll| roll.hash);
+        let last = self.rolls.among(&accepted.places).next_back();
+        let limbo = accepted.listed.clone().without(&authority.keys);
         Standing {
-            is_admission_void: self.is_admission_void(&authority),
-            limbo: self.limbo(&accepted, &authority.keys),
-            version: self.highest_version(&accepted),
+            is_admission_void: self.is_admission_void(authority),
+            limbo: self.rolls.keys(&limbo.without(&self.buried)).collect(),
+            version: last.map_or(0, |roll| roll.manifest().version()),
             winner: winner.or(tip).or(self.known.root),
             tip,
-            counting: authority.counting,
-            authority: authority.keys,
-            accepted,
+            counting: self.hashes(&authority.counting),
+            authority: self.rolls.keys(&authority.keys).collect(),
+            accepted: self.hashes(&accepted.places),
             view,
         }
+    }
+
+    fn hashes(&self, places: &Numbers) -> BTreeSet<ManifestHash> {
+        self.rolls.among(places).map(|roll| roll.hash).collect()
     }
 
     /// Everybody with authority whom nobody removed.
@@ -345,24 +362,21 @@ impl<'a> Computation<'a> {
     /// that all devices settle on the same record. A noise key belongs to one member: a
     /// second claim to it is left out, for no manifest could list both.
     fn view(&self, authority: &Authority) -> BTreeMap<SigningPublic, Member> {
-        let counting = self.ascending.iter().rev();
-        let counting = counting.filter(|(hash, _)| authority.counting.contains(hash));
-        let records = counting
-            .flat_map(|(_, known)| known.manifest.members())
-            .chain(
-                self.known
-                    .root()
-                    .into_iter()
-                    .flat_map(SignedManifest::members),
-            )
-            .chain(self.known.base.values());
+        let mut unrecorded = authority.keys.clone().without(&self.buried);
         let mut view = BTreeMap::new();
         let mut noise = BTreeSet::new();
-        for member in records {
-            let key = member.keys.signing;
-            let is_member = authority.keys.contains(&key) && !self.tombs.contains_key(&key);
-            if is_member && !view.contains_key(&key) && noise.insert(member.keys.noise) {
-                view.insert(key, member.clone());
+        let counting = self.rolls.among(&authority.counting).rev();
+        let listed = counting.chain(self.root()).flat_map(Roll::members);
+        let base = self.known.base.values();
+        let base =
+            base.filter_map(|member| Some((self.rolls.number(&member.keys.signing)?, member)));
+        for (number, member) in listed.chain(base) {
+            if unrecorded.is_empty() {
+                break;
+            }
+            if unrecorded.contains(number) && noise.insert(member.keys.noise) {
+                unrecorded.remove(number);
+                view.insert(member.keys.signing, member.clone());
             }
         }
         view
@@ -370,51 +384,8 @@ impl<'a> Computation<'a> {
 
     fn is_admission_void(&self, authority: &Authority) -> bool {
         let root = self.known.root().filter(|root| root.parent().is_some());
+        let me = self.rolls.number(&self.me);
         root.is_some_and(|root| self.is_root_after_removal(root))
-            && !authority.keys.contains(&self.me)
+            && !me.is_some_and(|me| authority.keys.contains(me))
     }
-
-    fn limbo(
-        &self,
-        accepted: &BTreeSet<ManifestHash>,
-        authority: &BTreeSet<SigningPublic>,
-    ) -> BTreeSet<SigningPublic> {
-        let accepted = self
-            .ascending
-            .iter()
-            .filter(|(hash, _)| accepted.contains(hash));
-        accepted
-            .flat_map(|(_, known)| keys(&known.manifest))
-            .filter(|key| !authority.contains(key) && !self.tombs.contains_key(key))
-            .collect()
-    }
-
-    fn winner_and_tip(
-        &self,
-        counting: &BTreeSet<ManifestHash>,
-        view: &BTreeMap<SigningPublic, Member>,
-    ) -> (Option<ManifestHash>, Option<ManifestHash>) {
-        let descending = || {
-            let descending = self.ascending.iter().rev();
-            descending.filter(|(hash, _)| counting.contains(hash))
-        };
-        let winner = descending().find(|(_, known)| view.contains_key(known.manifest.issuer()));
-        let tip = descending().next();
-        (winner.map(|(hash, _)| *hash), tip.map(|(hash, _)| *hash))
-    }
-
-    fn highest_version(&self, accepted: &BTreeSet<ManifestHash>) -> u64 {
-        let accepted = self
-            .ascending
-            .iter()
-            .filter(|(hash, _)| accepted.contains(hash));
-        accepted
-            .map(|(_, known)| known.manifest.version())
-            .max()
-            .unwrap_or(0)
-    }
-}
-
-fn keys(manifest: &SignedManifest) -> impl Iterator<Item = SigningPublic> + '_ {
-    manifest.members().iter().map(|member| member.keys.signing)
 }
