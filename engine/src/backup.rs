@@ -1,7 +1,7 @@
 //! An encrypted backup of a profile in one file, and the way back from it.
 //!
 //! Owns the file: its bytes (`seal.rs`), the records in it (`record.rs`), how one is written
-//! (`make.rs`) and how one is brought back (`restore.rs`). The bytes are described in
+//! (`make.rs`, `place.rs`) and how one is brought back (`restore.rs`). The bytes are described in
 //! `docs/backup.md`.
 //!
 //! A backup never holds a key of a device. What is restored is history: each group comes back
@@ -11,57 +11,40 @@
 //! Invariants:
 //! - nothing stands under the name of a backup but a whole one: it is written beside it,
 //!   synced and renamed, readable by its owner only;
+//! - a backup replaces nothing but a backup, and one in which groups are missing nothing at all;
 //! - a restore never changes or removes anything that was there, and shows all of the backup
 //!   or nothing of it, wherever it is stopped;
 //! - no length in a file makes more memory than a record may have;
 //! - no error tells a name, a path or a text.
 
 mod make;
+mod place;
 mod record;
 mod restore;
 mod seal;
+mod settings;
 mod source;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::core::error::{EngineError, StorageFault};
 use crate::keys::KeyStoreError;
-use crate::profile::{Profile, ProfileError};
+use crate::profile::ProfileError;
 
 pub use self::make::{Contents, make};
 pub(crate) use self::record::{DeliveryPart, IssuePart, MessagePart, NotePart};
 pub(crate) use self::restore::finish;
 pub use self::restore::{Restored, clear_unfinished, restore};
 pub use self::seal::FORMAT;
+pub(crate) use self::settings::take as take_settings;
+pub use self::settings::{ShellSettings, portable_settings};
 
-/// Settings of the shell, by their keys in `profile.json`.
-pub type ShellSettings = BTreeMap<String, serde_json::Value>;
-
-/// The settings that make sense on another computer, by the keys that the app has for them.
-const PORTABLE: [&str; 1] = ["preferences"];
-
-/// The settings of a profile that a backup takes along.
-#[must_use]
-pub fn portable_settings(profile: &Profile) -> ShellSettings {
-    let read = |key: &str| Some((key.to_owned(), profile.setting(key)?));
-    PORTABLE.into_iter().filter_map(read).collect()
-}
-
-/// Those settings of a backup that a profile takes: what a person chose here stays.
-#[must_use]
-pub fn welcome_settings(profile: &Profile, restored: &Restored) -> ShellSettings {
-    let is_welcome = |key: &str| PORTABLE.contains(&key) && profile.setting(key).is_none();
-    let settings = restored.settings.iter();
-    settings
-        .filter(|(key, _)| is_welcome(key))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
+/// The most groups of a backup. A file with more of them, each a database, isn't read on.
+pub const GROUPS_MAX: usize = 100;
 
 /// How many groups and messages a backup has, or a restore brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,9 +128,21 @@ pub enum BackupError {
     /// Something stands behind its end.
     #[error("something was appended to the backup")]
     Appended,
+    /// A file of that name is there and is no backup.
+    #[error("a file that is no backup is in the place")]
+    Occupied,
+    /// A file of that name is there, and groups are missing in this backup.
+    #[error("a backup in which groups are missing replaces nothing")]
+    WouldReplaceWhole,
+    /// There are more than [`GROUPS_MAX`] groups.
+    #[error("more groups than a backup has room for")]
+    TooManyGroups,
     /// The disk is full.
     #[error("the disk is full")]
     Full,
+    /// The backup is written, but its folder can't be synced: without power it may be gone.
+    #[error("the backup is written, but its name isn't durable: {0}")]
+    NotSynced(io::ErrorKind),
     /// The file or its folder can't be written.
     #[error("the backup can't be written: {0}")]
     Unwritable(io::ErrorKind),
@@ -186,7 +181,11 @@ impl BackupError {
             Self::Truncated => "backupTruncated",
             Self::Reordered => "backupReordered",
             Self::Appended => "backupAppended",
+            Self::Occupied => "occupied",
+            Self::WouldReplaceWhole => "wouldReplaceWhole",
+            Self::TooManyGroups => "tooManyGroups",
             Self::Full => "full",
+            Self::NotSynced(_) => "notSynced",
             Self::Unwritable(_) => "unwritable",
             Self::Unreadable(_) => "unreadable",
             Self::NoMemory => "noMemory",

@@ -262,10 +262,11 @@ impl Profile {
     pub(crate) fn finish_restore(&self) -> Result<(), ProfileError> {
         backup::finish(&self.directory, |plan| {
             self.change(|record| {
+                let groups = plan.namespaces();
                 if record.device_name.is_none() {
                     record.device_name = plan.device_name;
                 }
-                record.settings.extend(plan.settings);
+                backup::take_settings(&mut record.settings, plan.settings, &groups);
             })
         })
     }
@@ -474,6 +475,12 @@ fn make_record(directory: &Path) -> Result<(ProfileId, Record), ProfileError> {
 fn write_record(directory: &Path, record: &Record) -> Result<(), ProfileError> {
     let mut bytes = serde_json::to_vec_pretty(record).map_err(|_| ProfileError::Damaged)?;
     bytes.push(b'\n');
+    if bytes.len() as u64 > RECORD_BYTES_MAX {
+        // What is longer is never read again.
+        return Err(ProfileError::NotWritable(NotWritable::Other(
+            io::ErrorKind::FileTooLarge,
+        )));
+    }
     Ok(durable_file::replace(
         &directory.join("profile.json"),
         &bytes,

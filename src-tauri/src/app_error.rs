@@ -43,10 +43,18 @@ pub enum AppErrorCode {
     BackupForeign,
     /// There is no room for the backup, or for what is in it.
     BackupNoRoom,
+    /// The backup is written, but its folder can't be synced.
+    BackupNotSynced,
+    /// A file that is no backup is in the place of the backup.
+    BackupOccupied,
     /// The passphrase doesn't open the backup.
     BackupPassphraseWrong,
     /// The backup has format `found` and this version knows `known`.
     BackupTooNew,
+    /// There are more groups than the `max` that a backup holds.
+    BackupTooManyGroups,
+    /// A file is in the place of a backup in which groups would be missing.
+    BackupWouldReplace,
     /// The text could not be put on the clipboard.
     ClipboardUnavailable,
     /// The app is closing.
@@ -99,6 +107,8 @@ pub enum AppErrorCode {
     NameEmpty,
     /// This version can't do that yet.
     NotAvailable,
+    /// There is too little memory to derive a key from a passphrase.
+    NoMemory,
     /// The group doesn't list this device at the moment.
     NotListed,
     /// Not possible in the group's `status`.

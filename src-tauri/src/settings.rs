@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sealpost_engine::backup::{Restored, ShellSettings, welcome_settings};
 use sealpost_engine::profile::{Profile, ProfileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -204,26 +203,6 @@ impl Settings for Profile {
         names.remove(namespace);
         write(self, list.0, &names)
     }
-}
-
-/// The settings that change with a restore: what the person chose elsewhere, where they chose
-/// nothing here, and that the groups of the backup are over for this device.
-pub fn settings_of_restored(profile: &Profile, restored: &Restored) -> ShellSettings {
-    let mut settings = welcome_settings(profile, restored);
-    if let Some(chosen) = settings.remove(PREFERENCES) {
-        let mut chosen: Preferences = serde_json::from_value(chosen).unwrap_or_default();
-        // What concerns this computer and this moment.
-        (chosen.start_at_login, chosen.start_hidden) = (false, false);
-        chosen.muted_until_ms = None;
-        settings
-            .extend(serde_json::to_value(chosen).map(|chosen| (PREFERENCES.to_owned(), chosen)));
-    }
-    let mut ends: BTreeMap<String, StatusReason> = read(profile, ENDED_GROUPS).unwrap_or_default();
-    for group in &restored.groups {
-        ends.insert(group.as_str().to_owned(), StatusReason::Restored);
-    }
-    settings.extend(serde_json::to_value(ends).map(|ends| (ENDED_GROUPS.to_owned(), ends)));
-    settings
 }
 
 fn read<T: DeserializeOwned>(profile: &Profile, key: &str) -> Option<T> {

@@ -28,6 +28,7 @@ pub(super) async fn run(global: &Global, backup: &Backup, output: Output) -> Res
     }
     let contents = Contents {
         groups: groups.clone(),
+        left_out,
         device_name: Some(device.name()),
         settings: portable_settings(device.profile()),
         now_ms: SystemClock.now_ms(),

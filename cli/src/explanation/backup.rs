@@ -1,6 +1,6 @@
 //! Backups that can't be written or restored.
 
-use sealpost_engine::backup::BackupError;
+use sealpost_engine::backup::{BackupError, GROUPS_MAX};
 
 use super::{engine_error, key_store_error, profile_error};
 use crate::failure::{Exit, Failure};
@@ -15,6 +15,29 @@ pub(crate) fn backup_error(error: BackupError, profile: &str) -> Failure {
         | BackupError::Truncated
         | BackupError::Reordered
         | BackupError::Appended => file_error(error),
+        BackupError::Occupied => place(
+            "backup-occupied",
+            "A file of that name is there already.",
+            "It is no backup, and only a backup is replaced by one.",
+        ),
+        BackupError::WouldReplaceWhole => place(
+            "backup-would-replace",
+            "This backup would be incomplete, and a file of that name is there already.",
+            "Groups that can't be opened are missing in it; see above.",
+        ),
+        BackupError::TooManyGroups => data(
+            "backup-too-many-groups",
+            "There are more groups than a backup holds.",
+            format!("It holds up to {GROUPS_MAX}."),
+            "Forget restored groups that you don't need: `sealpost forget`.",
+        ),
+        BackupError::NotSynced(kind) => data(
+            "backup-not-synced",
+            "The backup is written, but perhaps not durably.",
+            format!("The folder can't be synced. The system says: {kind}."),
+            "The file is complete. Check that it is there after the next start, or make another \
+             one on another disk.",
+        ),
         BackupError::Full => data(
             "disk-full",
             "The disk is full.",
@@ -103,6 +126,11 @@ fn file_error(error: BackupError) -> Failure {
 
 fn input(code: &'static str, what: &'static str, why: &'static str) -> Failure {
     let action = "Use another copy of it. Nothing was changed.";
+    Failure::new(code, Exit::Input, what, why, action)
+}
+
+fn place(code: &'static str, what: &'static str, why: &'static str) -> Failure {
+    let action = "Choose another name. Nothing was written.";
     Failure::new(code, Exit::Input, what, why, action)
 }
 

@@ -5,30 +5,25 @@
 //! the message that was its newest at the begin, and what stands there doesn't change, so that
 //! the pages together are what stood there at one moment, less what is deleted meanwhile.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Read as _, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 use rand_core::{CryptoRng, RngCore};
 use tokio::runtime::Handle;
 
+use super::place::{Place, Unfinished};
 use super::record::{EndPart, GroupPart, Kind, ProfilePart, write};
 use super::seal::Sealer;
-use super::{BackupError, Counts, Progress, ShellSettings};
+use super::{BackupError, Counts, GROUPS_MAX, Progress, ShellSettings};
 use crate::Engine;
-use crate::durable_file;
-
-/// Ends the name of a backup that isn't whole yet.
-const UNFINISHED: &str = ".part";
-
-/// What a backup of this program begins with, whole or not.
-const BEGIN: &[u8] = b"SPBACKUP";
 
 /// What goes into a backup.
 pub struct Contents {
     /// The groups, open.
     pub groups: Vec<Engine>,
+    /// How many groups can't be opened, and are missing for that.
+    pub left_out: usize,
     /// The name of this device.
     pub device_name: Option<String>,
     /// Settings of the shell that make sense on another computer.
@@ -37,14 +32,17 @@ pub struct Contents {
     pub now_ms: u64,
 }
 
-/// Writes a backup to `path`, in place of a file of that name. On an error that one stays.
-/// Blocks, and takes about a second and 64 MiB for the passphrase; needs the runtime that the
-/// groups run in.
+/// Writes a backup to `path`, in place of a backup of that name. On an error that one stays.
+/// Nothing else is ever replaced, and nothing by a backup in which groups are missing. Blocks,
+/// and takes about a second and 64 MiB for the passphrase; needs the runtime that the groups
+/// run in.
 ///
 /// # Errors
 ///
+/// [`BackupError::Occupied`], [`BackupError::WouldReplaceWhole`], [`BackupError::TooManyGroups`],
 /// [`BackupError::Full`], [`BackupError::Unwritable`], [`BackupError::Storage`],
-/// [`BackupError::Closed`], [`BackupError::NoMemory`] or [`BackupError::Cancelled`].
+/// [`BackupError::Closed`], [`BackupError::NoMemory`] or [`BackupError::Cancelled`];
+/// [`BackupError::NotSynced`] when the backup stands there all the same.
 pub fn make(
     contents: &Contents,
     path: &Path,
@@ -53,25 +51,19 @@ pub fn make(
     runtime: &Handle,
     rng: &mut (impl RngCore + CryptoRng),
 ) -> Result<Counts, BackupError> {
-    // Its folder is synced, which has no name where the path is relative.
-    let path = &std::path::absolute(path).map_err(|error| BackupError::of_writing(&error))?;
-    let unfinished = unfinished_of(path)?;
-    let written = clear_way(&unfinished).and_then(|()| {
-        let file = durable_file::private()
-            .write(true)
-            .create_new(true)
-            .open(&unfinished)
-            .map_err(|error| BackupError::of_writing(&error))?;
-        let sealer = Sealer::start(BufWriter::new(file), passphrase, rng)?;
-        let counts = write_all(contents, sealer, progress, runtime)?;
-        durable_file::rename(&unfinished, path).map_err(|error| BackupError::of_writing(&error))?;
-        Ok(counts)
-    });
-    if written.is_err() && is_ours(&unfinished) {
-        // What can't be removed is removed before the next one.
-        drop(fs::remove_file(&unfinished));
+    if contents.groups.len() > GROUPS_MAX {
+        return Err(BackupError::TooManyGroups);
     }
-    written
+    let place = Place::of(path)?;
+    place.check(contents.left_out > 0)?;
+    place.clear_left_over();
+    let unfinished = Unfinished::start(&place, rng)?;
+    let sealer = Sealer::start(BufWriter::new(unfinished.file()?), passphrase, rng)?;
+    let counts = write_all(contents, sealer, progress, runtime)?;
+    // It took its time: something else may stand there by now.
+    place.check(contents.left_out > 0)?;
+    unfinished.put_in_place(&place)?;
+    Ok(counts)
 }
 
 fn write_all(
@@ -142,6 +134,7 @@ fn write_group(
     }
     let mut after = 0;
     loop {
+        progress.check()?;
         let page = runtime.block_on(group.backup_issues(after))?;
         let Some((newest, _)) = page.last() else {
             break;
@@ -152,6 +145,7 @@ fn write_group(
     }
     let mut after = 0;
     loop {
+        progress.check()?;
         let page = runtime.block_on(group.backup_notes(after))?;
         let Some((newest, _)) = page.last() else {
             break;
@@ -161,33 +155,4 @@ fn write_group(
             .try_for_each(|(_, note)| sink(Kind::Note(note)))?;
     }
     Ok(count)
-}
-
-fn unfinished_of(path: &Path) -> Result<PathBuf, BackupError> {
-    let mut name: OsString = path
-        .file_name()
-        .ok_or(BackupError::Unwritable(io::ErrorKind::InvalidInput))?
-        .to_owned();
-    name.push(UNFINISHED);
-    Ok(path.with_file_name(name))
-}
-
-/// Removes what an earlier attempt left. A file of somebody else is left alone.
-fn clear_way(unfinished: &Path) -> Result<(), BackupError> {
-    match unfinished.try_exists() {
-        Ok(false) => Ok(()),
-        Ok(true) if is_ours(unfinished) => {
-            fs::remove_file(unfinished).map_err(|error| BackupError::of_writing(&error))
-        }
-        Ok(true) => Err(BackupError::Unwritable(io::ErrorKind::AlreadyExists)),
-        Err(error) => Err(BackupError::of_writing(&error)),
-    }
-}
-
-fn is_ours(unfinished: &Path) -> bool {
-    let mut begin = Vec::new();
-    let read = File::open(unfinished)
-        .and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
-    // One of which nothing was written yet, because the disk was full.
-    read.is_ok() && (begin.is_empty() || begin == BEGIN)
 }

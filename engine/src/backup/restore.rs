@@ -14,12 +14,13 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{GroupPart, Kind, ProfilePart, read};
 use super::seal::Opener;
-use super::{BackupError, Counts, Progress, ShellSettings};
+use super::settings::bounded;
+use super::{BackupError, Counts, GROUPS_MAX, Progress, ShellSettings};
 use crate::durable_file;
 use crate::keys::{GroupKeys, KeyItemName, KeyStore};
 use crate::namespace::Namespace;
 use crate::profile::{Profile, ProfileError, database_path, list_namespaces};
-use crate::store::{HistoryWriter, NotTaken};
+use crate::store::{HistoryWriter, NotTaken, TIME_MS_MAX};
 
 const UNFINISHED: &str = "restore.new";
 const READY: &str = "restore.ready";
@@ -27,9 +28,6 @@ const READY: &str = "restore.ready";
 const PLAN: &str = "plan.json";
 /// Largest plan that is read.
 const PLAN_BYTES_MAX: u64 = 1024 * 1024;
-
-/// More groups than this in one profile were never backed up.
-const GROUPS_MAX: usize = 1_000;
 
 /// What a backup brought.
 #[derive(Clone)]
@@ -40,22 +38,33 @@ pub struct Restored {
     pub counts: Counts,
     /// When the backup was made.
     pub made_at_ms: u64,
-    /// The settings of the shell that it holds.
-    pub settings: ShellSettings,
 }
 
 /// What is to be changed in `profile.json`.
 #[derive(Clone, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub(crate) struct Plan {
     /// Where the profile has no name for this device yet.
     pub(crate) device_name: Option<String>,
+    /// Where nothing was chosen here yet.
     pub(crate) settings: ShellSettings,
+    /// The groups that came back.
+    pub(crate) groups: Vec<String>,
+}
+
+impl Plan {
+    /// The places of the groups that came back.
+    pub(crate) fn namespaces(&self) -> Vec<Namespace> {
+        let names = self.groups.iter();
+        names
+            .filter_map(|name| Namespace::parse(name).ok())
+            .collect()
+    }
 }
 
 /// Restores the backup at `path`: each of its groups becomes a new one of the profile, with
-/// its history and under fresh keys, a member of nothing. `adopt` says which settings of the
-/// shell change with it. Blocks, and takes about a second and 64 MiB for the passphrase.
+/// its history and under fresh keys, a member of nothing. Settings are taken where nothing was
+/// chosen here. Blocks, and takes about a second and 64 MiB for the passphrase.
 ///
 /// # Errors
 ///
@@ -65,23 +74,22 @@ pub fn restore(
     key_store: &dyn KeyStore,
     path: &Path,
     passphrase: &str,
-    adopt: impl FnOnce(&Restored) -> ShellSettings,
     progress: &Progress,
     rng: &mut (impl RngCore + CryptoRng),
 ) -> Result<Restored, BackupError> {
-    let file = File::open(path).map_err(|error| BackupError::of_reading(&error))?;
-    if file.metadata().is_ok_and(|found| found.is_dir()) {
+    let is_file = fs::metadata(path).map(|found| found.is_file());
+    if !is_file.map_err(|error| BackupError::of_reading(&error))? {
+        // Opening a pipe would wait for somebody who writes to it.
         return Err(BackupError::NotABackup);
     }
+    let file = File::open(path).map_err(|error| BackupError::of_reading(&error))?;
+    // An earlier one that couldn't be put in place comes first: there is room for one.
+    profile.finish_restore()?;
     clear_unfinished(profile, key_store)?;
     let opener = Opener::start(BufReader::new(file), passphrase)?;
     progress.check()?;
     let staging = Staging::start(profile, key_store)?;
-    let (restored, device_name) = staging.fill(opener, progress, rng)?;
-    let plan = Plan {
-        device_name,
-        settings: adopt(&restored),
-    };
+    let (restored, plan) = staging.fill(opener, progress, rng)?;
     progress.check()?;
     staging.commit(&restored.groups, &plan)?;
     Ok(restored)
@@ -134,7 +142,7 @@ impl<'a> Staging<'a> {
         mut from: Opener<impl Read>,
         progress: &Progress,
         rng: &mut (impl RngCore + CryptoRng),
-    ) -> Result<(Restored, Option<String>), BackupError> {
+    ) -> Result<(Restored, Plan), BackupError> {
         let Kind::Profile(head) = read(&mut from)? else {
             return Err(BackupError::Damaged);
         };
@@ -167,7 +175,7 @@ impl<'a> Staging<'a> {
         }
         from.finish()?;
         finish_writer(writer)?;
-        Ok(outcome(head, groups, messages))
+        Ok(outcome(&head, groups, messages))
     }
 
     /// The store first, then its keys: what is found in the folder names the keys to remove.
@@ -188,27 +196,33 @@ impl<'a> Staging<'a> {
         Ok((namespace, writer))
     }
 
-    /// From here on it is restored, whatever happens.
-    fn commit(self, groups: &[Namespace], plan: &Plan) -> Result<(), BackupError> {
-        let ready = self.profile.directory().join(READY);
-        let bytes = serde_json::to_vec(plan).unwrap_or_default();
-        // Syncs the folder, too.
-        let outcome = durable_file::replace(&self.folder.join(PLAN), &bytes)
-            .and_then(|()| durable_file::rename(&self.folder, &ready))
+    /// Makes it count and puts it in place.
+    pub(super) fn commit(self, groups: &[Namespace], plan: &Plan) -> Result<(), BackupError> {
+        let ready = self.make_ready(plan)?;
+        let outcome = durable_file::sync_directory(self.profile.directory())
             .map_err(|error| BackupError::of_writing(&error))
             .and_then(|()| Ok(self.profile.finish_restore()?));
         let Err(error) = outcome else { return Ok(()) };
         let is_in_place = |namespace| database_path(self.profile.directory(), namespace).exists();
-        if groups.iter().any(is_in_place) {
-            // The rest comes at the next start.
-            tracing::warn!(%error, "what was restored can't be put in place yet");
-            return Ok(());
-        }
         // Nothing was put in place: it didn't happen, and what is dropped here clears it.
-        if ready.exists() && fs::rename(&ready, &self.folder).is_err() {
-            return Ok(());
+        if !groups.iter().any(is_in_place) && fs::rename(&ready, &self.folder).is_ok() {
+            return Err(error);
         }
-        Err(error)
+        // The rest comes at the next start.
+        tracing::warn!(%error, "what was restored can't be put in place yet");
+        Ok(())
+    }
+
+    /// From the renaming on it is restored, whatever happens. It fails where an earlier one
+    /// waits still: that one is not touched.
+    pub(super) fn make_ready(&self, plan: &Plan) -> Result<PathBuf, BackupError> {
+        let ready = self.profile.directory().join(READY);
+        let bytes = serde_json::to_vec(plan).unwrap_or_default();
+        // Syncs the folder, too.
+        durable_file::replace(&self.folder.join(PLAN), &bytes)
+            .and_then(|()| fs::rename(&self.folder, &ready))
+            .map_err(|error| BackupError::of_writing(&error))?;
+        Ok(ready)
     }
 }
 
@@ -225,23 +239,32 @@ fn finish_writer(writer: Option<HistoryWriter>) -> Result<(), BackupError> {
     writer.map_or(Ok(()), |writer| Ok(writer.finish()?))
 }
 
-fn outcome(head: ProfilePart, groups: Vec<Namespace>, messages: u64) -> (Restored, Option<String>) {
+fn outcome(head: &ProfilePart, groups: Vec<Namespace>, messages: u64) -> (Restored, Plan) {
     let counts = Counts {
         groups: groups.len() as u64,
         messages,
     };
+    let name = head.device_name.as_deref();
+    let settings: ShellSettings = serde_json::from_str(&head.settings).unwrap_or_default();
+    let plan = Plan {
+        device_name: name.and_then(sealpost_protocol::name::clean),
+        settings: bounded(settings),
+        groups: groups
+            .iter()
+            .map(|group| group.as_str().to_owned())
+            .collect(),
+    };
     let restored = Restored {
         groups,
         counts,
-        made_at_ms: head.made_at_ms,
-        settings: serde_json::from_str(&head.settings).unwrap_or_default(),
+        made_at_ms: head.made_at_ms.min(TIME_MS_MAX),
     };
-    let name = head.device_name.as_deref();
-    (restored, name.and_then(sealpost_protocol::name::clean))
+    (restored, plan)
 }
 
-/// Takes what a restore made ready into the profile in `directory`: first what `change` does
-/// with the plan, then the databases. Nothing is there for it but after a restore.
+/// Takes what a restore made ready into the profile in `directory`: first the databases, then
+/// what `change` does with the plan, which may happen twice. Nothing is there for it but after
+/// a restore.
 pub(crate) fn finish(
     directory: &Path,
     change: impl FnOnce(Plan) -> Result<(), ProfileError>,
@@ -250,9 +273,9 @@ pub(crate) fn finish(
     if !ready.exists() {
         return Ok(());
     }
-    let plan = ready.join(PLAN);
-    if plan.exists() {
-        change(read_plan(&plan)?)?;
+    let path = ready.join(PLAN);
+    if path.exists() {
+        let plan = read_plan(&path)?;
         for namespace in list_namespaces(&ready)? {
             let (from, to) = (
                 database_path(&ready, &namespace),
@@ -264,9 +287,10 @@ pub(crate) fn finish(
             }
             fs::rename(from, to)?;
         }
-        // Without the plan everything is in place.
         durable_file::sync_directory(directory)?;
-        durable_file::remove(&plan)?;
+        change(plan)?;
+        // Without the plan everything is in place.
+        durable_file::remove(&path)?;
     }
     fs::remove_dir_all(&ready)?;
     Ok(())

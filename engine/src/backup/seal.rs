@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 use super::BackupError;
 use crate::keys::passphrase::{Cost, NoKey, SALT_BYTES, derive};
 
-const MAGIC: &[u8; 8] = b"SPBACKUP";
+/// What a backup begins with.
+pub(super) const MAGIC: &[u8; 8] = b"SPBACKUP";
 
 /// The format that this version writes.
 pub const FORMAT: u16 = 1;

@@ -1,5 +1,6 @@
 //! A backup there and back, stopped anywhere, and files that are none.
 
+mod place;
 mod seal;
 mod stopped;
 
@@ -157,9 +158,10 @@ async fn back_up_with(
     for namespace in profile.namespaces().unwrap() {
         groups.push(home.open(profile, &namespace).await);
     }
-    let settings = ShellSettings::from([("theme".to_owned(), "dark".into())]);
+    let settings = portable_settings(profile);
     let contents = Contents {
         groups: groups.clone(),
+        left_out: 0,
         device_name: Some("Laptop".to_owned()),
         settings,
         now_ms: 77,
@@ -188,7 +190,6 @@ fn restore_into(home: &Home, profile: &Profile, from: &Path) -> Result<Restored,
         &*home.keys,
         from,
         PASSPHRASE,
-        |restored| restored.settings.clone(),
         &Progress::default(),
         &mut rand_core::OsRng,
     )
@@ -200,6 +201,8 @@ async fn a_history_comes_back_whole_under_other_keys_and_as_a_member_of_nothing(
     let profile = old.profile();
     let first = make_group(&old, &profile, "Family", 1_200);
     make_group(&old, &profile, "Work", 3);
+    let dark = serde_json::json!({"theme": "dark", "startAtLogin": true});
+    profile.set_setting("preferences", Some(dark)).unwrap();
     let file = old.folder.path().join("a.sealpost-backup");
     let counts = back_up(&old, &profile, &file).await.unwrap();
     assert_eq!(
@@ -215,7 +218,13 @@ async fn a_history_comes_back_whole_under_other_keys_and_as_a_member_of_nothing(
     let restored = restore_into(&new, &into, &file).unwrap();
     assert_eq!((restored.counts, restored.made_at_ms), (counts, 77));
     assert_eq!(into.device_name().as_deref(), Some("Laptop"));
-    assert_eq!(into.setting("theme"), Some("dark".into()));
+    let chosen = serde_json::json!({"theme": "dark"});
+    assert_eq!(into.setting("preferences"), Some(chosen));
+    let ended = serde_json::json!({
+        restored.groups[0].as_str(): "restored",
+        restored.groups[1].as_str(): "restored",
+    });
+    assert_eq!(into.setting("endedGroups"), Some(ended));
     assert_eq!(into.namespaces().unwrap(), restored.groups);
     let (was, is) = (
         old.open(&profile, &first).await,
@@ -275,37 +284,4 @@ async fn what_is_there_already_stays_as_it_is() {
     assert_eq!(group.message_count().await.unwrap(), 3);
     assert_eq!(group.messages_after(0, 9).await.unwrap()[0].position, 1);
     group.close().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_backup_replaces_an_older_one_only_when_it_is_whole() {
-    let home = Home::new();
-    let profile = home.profile();
-    make_group(&home, &profile, "Family", 4);
-    let file = home.folder.path().join("a.sealpost-backup");
-    fs::write(&file, "the old one").unwrap();
-    let cancelled = Progress::default();
-    cancelled.cancel();
-    let outcome = back_up_with(&home, &profile, &file, cancelled).await;
-    assert_eq!(outcome, Err(BackupError::Cancelled));
-    assert_eq!(fs::read(&file).unwrap(), b"the old one");
-    let beside = home.folder.path().join("a.sealpost-backup.part");
-    assert!(!beside.exists());
-    // Somebody else's file is in the way and stays there.
-    fs::write(&beside, "not ours").unwrap();
-    let outcome = back_up(&home, &profile, &file).await;
-    let in_the_way = BackupError::Unwritable(io::ErrorKind::AlreadyExists);
-    assert_eq!(outcome, Err(in_the_way));
-    assert_eq!(fs::read(&beside).unwrap(), b"not ours");
-    // What an earlier attempt left isn't.
-    fs::write(&beside, b"SPBACKUP and a bit").unwrap();
-    back_up(&home, &profile, &file).await.unwrap();
-    assert!(fs::read(&file).unwrap().starts_with(b"SPBACKUP"));
-    assert!(!beside.exists());
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(&file).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
-    }
 }

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -254,6 +255,10 @@ impl ItemFile {
         }
         let check = check(CHECK_LABEL, &bytes);
         bytes.extend_from_slice(&check);
+        if bytes.len() as u64 > FILE_BYTES_MAX {
+            // What is longer is never read again, and all the keys with it.
+            return Err(KeyStoreError::Io(io::ErrorKind::FileTooLarge));
+        }
         durable_file::replace(&self.path, &bytes)?;
         Ok(())
     }
@@ -403,8 +408,6 @@ fn refuse_exposed(path: &Path) -> Result<(), KeyStoreError> {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;
 
@@ -419,6 +422,21 @@ mod tests {
 
     fn item(text: &str) -> KeyItem {
         KeyItem::from_bytes(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn a_file_that_could_never_be_read_again_is_not_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("keys");
+        let store = KeyFileStore::create(&path).unwrap();
+        store.save(&name("a"), &item("one")).unwrap();
+        let long = item(&"x".repeat(FILE_BYTES_MAX as usize));
+        let refused = store.save(&name("b"), &long).unwrap_err();
+        assert_eq!(refused, KeyStoreError::Io(io::ErrorKind::FileTooLarge));
+        drop(store);
+        let store = KeyFileStore::open(&path).unwrap();
+        assert!(store.load(&name("a")).unwrap().is_some());
+        assert!(store.load(&name("b")).unwrap().is_none());
     }
 
     #[test]

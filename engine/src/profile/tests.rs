@@ -162,3 +162,18 @@ fn a_profile_id_is_read_back_and_never_printed() {
     assert_eq!(ProfileId::parse(&"+".repeat(32)), None);
     assert_eq!(format!("{id:?}"), "ProfileId");
 }
+
+#[test]
+fn a_record_that_could_never_be_read_again_is_not_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let profile = Profile::open(directory.path(), "default").unwrap();
+    profile.set_setting("kept", Some(1.into())).unwrap();
+    let long = "x".repeat(1024 * 1024);
+    let refused = profile.set_setting("long", Some(long.into()));
+    let too_large = NotWritable::Other(io::ErrorKind::FileTooLarge);
+    assert_eq!(refused, Err(ProfileError::NotWritable(too_large)));
+    assert_eq!(profile.setting("long"), None);
+    drop(profile);
+    let profile = Profile::open(directory.path(), "default").unwrap();
+    assert_eq!(profile.setting("kept"), Some(1.into()));
+}

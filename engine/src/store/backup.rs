@@ -7,10 +7,10 @@
 use std::path::Path;
 
 use rusqlite::{OptionalExtension, Row, params};
-use sealpost_protocol::key::MemberId;
+use sealpost_protocol::key::{MemberId, SigningPublic};
 use sealpost_protocol::limit::BODY_BYTES_MAX;
 use sealpost_protocol::message_id::MessageId;
-use sealpost_protocol::name;
+use sealpost_protocol::name::{self, DeviceName};
 
 use super::fault::fault;
 use super::history::delivery_state;
@@ -18,7 +18,7 @@ use super::{OpenFault, Store, integer, number};
 use crate::backup::{DeliveryPart, IssuePart, MessagePart, NotePart};
 use crate::core::error::StorageFault;
 use crate::core::group_name::GroupName;
-use crate::core::issue::DeliveryIssue;
+use crate::core::issue::{DeliveryIssue, HandlerError};
 use crate::core::message::DeliveryState;
 use crate::durable_file;
 use crate::keys::IdentityId;
@@ -31,6 +31,10 @@ const PAGE_BODY_BYTES: usize = 1024 * 1024;
 /// How many rows share a commit of a restore, and how many bytes of bodies.
 const COMMIT_ROWS: usize = 1_000;
 const COMMIT_BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// The last moment that a calendar has, in Unix ms. A file may say anything of its times, and
+/// those who show them count on a date.
+pub(crate) const TIME_MS_MAX: u64 = 8_640_000_000_000_000;
 
 /// How many characters of an id stand for a name of which nothing can be seen.
 const NAME_OF_ID_CHARS: usize = 8;
@@ -317,8 +321,8 @@ impl HistoryWriter {
                     clean_name(&message.author_name, &author),
                     app_id,
                     message.body,
-                    integer(message.sent_at_ms),
-                    integer(message.stored_at_ms),
+                    moment(message.sent_at_ms),
+                    moment(message.stored_at_ms),
                 ])
             })
             .map_err(fault)?;
@@ -347,7 +351,7 @@ impl HistoryWriter {
 
     fn delivery(&self, position: u64, place: usize, part: &DeliveryPart) -> Result<(), NotTaken> {
         let member = MemberId::parse(&part.member).ok_or(NotTaken::Nonsense)?;
-        let at_ms = part.at_ms.map(integer);
+        let at_ms = part.at_ms.map(moment);
         let state = delivery_state(&part.state, part.failure.as_deref(), at_ms)
             .map_err(|_| NotTaken::Nonsense)?;
         let state = match state {
@@ -384,6 +388,7 @@ impl HistoryWriter {
         else {
             return Ok(());
         };
+        let issue = tamed(issue);
         self.store
             .connection
             .prepare_cached(
@@ -392,7 +397,7 @@ impl HistoryWriter {
             )
             .and_then(|mut statement| {
                 statement.execute(params![
-                    integer(part.at_ms),
+                    moment(part.at_ms),
                     issue.code(),
                     issue.message().map(MessageId::as_bytes),
                     issue.version(),
@@ -407,6 +412,8 @@ impl HistoryWriter {
     pub(crate) fn note(&mut self, part: &NotePart) -> Result<(), NotTaken> {
         let (member, noise) = (id_bytes(&part.member)?, id_bytes(&part.noise)?);
         let issuer = part.issuer.as_deref().map(id_bytes).transpose()?;
+        let name = DeviceName::clean(&part.name, &SigningPublic::from_bytes(member));
+        let issuer_name = part.issuer_name.as_deref().and_then(name::clean);
         self.store
             .connection
             .prepare_cached(
@@ -416,13 +423,13 @@ impl HistoryWriter {
             )
             .and_then(|mut statement| {
                 statement.execute(params![
-                    integer(part.seen_ms),
+                    moment(part.seen_ms),
                     part.is_added,
                     member,
                     noise,
-                    part.name,
+                    name.as_str(),
                     issuer,
-                    part.issuer_name,
+                    issuer_name,
                     part.version.map(integer),
                     part.is_me,
                     part.by_me,
@@ -473,6 +480,25 @@ fn id_bytes(bytes: &[u8]) -> Result<[u8; 32], NotTaken> {
 
 fn id(bytes: &[u8]) -> Result<MessageId, NotTaken> {
     id_bytes(bytes).map(MessageId::from_bytes)
+}
+
+/// A time that has a date.
+fn moment(ms: u64) -> i64 {
+    integer(ms.min(TIME_MS_MAX))
+}
+
+/// An issue whose text can be shown and whose time has a date.
+fn tamed(issue: DeliveryIssue) -> DeliveryIssue {
+    match issue {
+        DeliveryIssue::HandlerGaveUp { message, error } => DeliveryIssue::HandlerGaveUp {
+            message,
+            error: HandlerError::new(&name::clean(error.as_str()).unwrap_or_default()),
+        },
+        DeliveryIssue::AwayTooLong { since_ms } => DeliveryIssue::AwayTooLong {
+            since_ms: since_ms.min(TIME_MS_MAX),
+        },
+        issue => issue,
+    }
 }
 
 /// A name as this program would have stored it.

@@ -48,7 +48,7 @@ use sealpost_protocol::message_id::MessageId;
 use zeroize::Zeroizing;
 
 pub(crate) use self::apply::Applied;
-pub(crate) use self::backup::{BackupHead, HistoryWriter, NotTaken};
+pub(crate) use self::backup::{BackupHead, HistoryWriter, NotTaken, TIME_MS_MAX};
 use self::fault::fault;
 pub(crate) use self::fault::{OpenFault, io_fault};
 pub(crate) use self::schema::FLOOR;

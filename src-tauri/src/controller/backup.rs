@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rand_core::OsRng;
 use sealpost_engine::backup::{
-    BackupError, Contents, Counts, Progress, make, portable_settings, restore,
+    BackupError, Contents, Counts, GROUPS_MAX, Progress, make, portable_settings, restore,
 };
 use sealpost_engine::keys::KeyStore;
 use sealpost_engine::profile::Profile;
@@ -20,7 +20,7 @@ use super::group::SPARE_GROUPS;
 use super::keys::check_passphrase;
 use super::{Controller, State, blocking};
 use crate::app_error::{AppError, AppErrorCode};
-use crate::settings::{Settings as _, settings_of_restored};
+use crate::settings::Settings as _;
 use crate::view::{BackedUp, ChosenFile, DataWork, DataWorkView, Passphrase, RestoredBackup};
 use crate::window::FileProposal;
 
@@ -70,6 +70,7 @@ impl Controller {
         let left_out = groups_of(&profile)?.saturating_sub(groups.len());
         let contents = Contents {
             groups,
+            left_out,
             device_name: profile.device_name(),
             settings: portable_settings(&profile),
             now_ms: self.now_ms(),
@@ -126,11 +127,8 @@ impl Controller {
         let path = chosen.ok_or(AppErrorCode::FileUnreadable)?;
         let (into, store) = (Arc::clone(&profile), Arc::clone(&keys));
         let restored = self.work(DataWork::Restore, move |progress| {
-            let adopt = |restored: &_| settings_of_restored(&into, restored);
             let passphrase = &args.passphrase;
-            restore(
-                &into, &*store, &path, passphrase, adopt, progress, &mut OsRng,
-            )
+            restore(&into, &*store, &path, passphrase, progress, &mut OsRng)
         });
         let Some(restored) = restored.await? else {
             return Ok(RestoredBackup::default());
@@ -244,6 +242,12 @@ impl From<BackupError> for AppError {
             BackupError::Truncated => damaged("truncated"),
             BackupError::Reordered => damaged("reordered"),
             BackupError::Appended => damaged("appended"),
+            BackupError::Occupied => AppErrorCode::BackupOccupied.into(),
+            BackupError::WouldReplaceWhole => AppErrorCode::BackupWouldReplace.into(),
+            BackupError::TooManyGroups => {
+                Self::new(AppErrorCode::BackupTooManyGroups).with_number("max", GROUPS_MAX as u64)
+            }
+            BackupError::NotSynced(_) => AppErrorCode::BackupNotSynced.into(),
             BackupError::Full => AppErrorCode::BackupNoRoom.into(),
             BackupError::Unwritable(_) => AppErrorCode::FileUnwritable.into(),
             BackupError::Unreadable(_) => AppErrorCode::FileUnreadable.into(),
@@ -253,7 +257,7 @@ impl From<BackupError> for AppError {
             BackupError::Closed | BackupError::Cancelled => AppErrorCode::Closed.into(),
             BackupError::KeyStore(error) => error.into(),
             BackupError::Profile(error) => error.into(),
-            BackupError::NoMemory => AppErrorCode::Internal.into(),
+            BackupError::NoMemory => AppErrorCode::NoMemory.into(),
         }
     }
 }

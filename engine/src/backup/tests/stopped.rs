@@ -1,12 +1,14 @@
 //! A restore that ends before its end, or is given half a file.
 
 use super::super::record::{self, EndPart, GroupPart, Kind, ProfilePart};
-use super::super::restore::{Plan, Staging};
+use super::super::restore::Staging;
 use super::super::seal::Sealer;
 use super::*;
-use crate::durable_file;
 use crate::keys::passphrase::Cost;
 use crate::keys::{KeyItem, KeyStoreError};
+use crate::profile::ProfileError;
+use crate::store::TIME_MS_MAX;
+use sealpost_protocol::limit::NAME_BYTES_MAX;
 
 /// Two groups in a file.
 async fn backup() -> (Home, std::path::PathBuf) {
@@ -61,7 +63,6 @@ async fn a_restore_that_fails_leaves_nothing() {
         &refusing,
         &file,
         PASSPHRASE,
-        |_| ShellSettings::new(),
         &Progress::default(),
         &mut rand_core::OsRng,
     );
@@ -108,16 +109,8 @@ async fn a_restore_that_is_killed_once_it_counts_is_whole_at_the_next_start() {
         let opener = super::super::seal::Opener::start(fs::File::open(&file).unwrap(), PASSPHRASE);
         let progress = Progress::default();
         let filled = staging.fill(opener.unwrap(), &progress, &mut rand_core::OsRng);
-        let (restored, device_name) = filled.unwrap();
-        let plan = Plan {
-            device_name,
-            settings: ShellSettings::new(),
-        };
-        let folder = profile.directory().join("restore.new");
-        let ready = profile.directory().join("restore.ready");
-        let bytes = serde_json::to_vec(&plan).unwrap();
-        durable_file::replace(&folder.join("plan.json"), &bytes).unwrap();
-        durable_file::rename(&folder, &ready).unwrap();
+        let (restored, plan) = filled.unwrap();
+        let ready = staging.make_ready(&plan).unwrap();
         std::mem::forget(staging);
         // So many of the databases are in place already; at last the plan is gone as well.
         for namespace in restored.groups.iter().take(step) {
@@ -138,6 +131,82 @@ async fn a_restore_that_is_killed_once_it_counts_is_whole_at_the_next_start() {
         assert_eq!(group.message_count().await.unwrap(), 299);
         group.close().await;
     }
+}
+
+/// A restore of the file that came up to the point from which on it counts.
+fn made_ready(home: &Home, profile: &Profile, file: &Path) -> Restored {
+    let staging = Staging::start(profile, &*home.keys).unwrap();
+    let opener = super::super::seal::Opener::start(fs::File::open(file).unwrap(), PASSPHRASE);
+    let filled = staging.fill(opener.unwrap(), &Progress::default(), &mut rand_core::OsRng);
+    let (restored, plan) = filled.unwrap();
+    staging.make_ready(&plan).unwrap();
+    std::mem::forget(staging);
+    restored
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restore_first_puts_in_place_what_an_earlier_one_left_ready() {
+    let (_home, file) = backup().await;
+    let new = Home::new();
+    let profile = new.profile();
+    let earlier = made_ready(&new, &profile, &file);
+    let later = restore_into(&new, &profile, &file).unwrap();
+    let all = [earlier.groups.clone(), later.groups].concat();
+    assert_eq!(profile.namespaces().unwrap(), all);
+    let group = new.open(&profile, &earlier.groups[0]).await;
+    assert_eq!(group.message_count().await.unwrap(), 299);
+    group.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restore_beside_one_that_waits_fails_and_touches_nothing_of_it() {
+    let (_home, file) = backup().await;
+    let new = Home::new();
+    let profile = new.profile();
+    let earlier = made_ready(&new, &profile, &file);
+    let keys = new.keys.len();
+    let staging = Staging::start(&profile, &*new.keys).unwrap();
+    let opener = super::super::seal::Opener::start(fs::File::open(&file).unwrap(), PASSPHRASE);
+    let filled = staging.fill(opener.unwrap(), &Progress::default(), &mut rand_core::OsRng);
+    let (restored, plan) = filled.unwrap();
+    let outcome = staging.commit(&restored.groups, &plan);
+    assert!(matches!(outcome, Err(BackupError::Unwritable(_))));
+    assert_eq!(new.rest(), ["restore.ready"]);
+    assert_eq!(new.keys.len(), keys, "the new keys are gone, and only they");
+    // Something is in the way of the earlier one: nothing is restored before it.
+    let in_the_way = database_path(profile.directory(), &earlier.groups[0]);
+    fs::create_dir(&in_the_way).unwrap();
+    let outcome = restore_into(&new, &profile, &file).err();
+    assert_eq!(outcome, Some(BackupError::Profile(ProfileError::Damaged)));
+    fs::remove_dir(&in_the_way).unwrap();
+    drop(profile);
+    assert_eq!(new.profile().namespaces().unwrap(), earlier.groups);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_wait_for_the_databases_and_never_replace_newer_ones() {
+    let (_home, file) = backup().await;
+    let new = Home::new();
+    let profile = new.profile();
+    let earlier = made_ready(&new, &profile, &file);
+    let in_the_way = database_path(profile.directory(), &earlier.groups[1]);
+    fs::create_dir(&in_the_way).unwrap();
+    assert_eq!(profile.finish_restore(), Err(ProfileError::Damaged));
+    assert_eq!(profile.setting("endedGroups"), None);
+    assert_eq!(profile.device_name(), None);
+    // Meanwhile the person goes on.
+    profile.set_device_name("Desk").unwrap();
+    let ended = serde_json::json!({"g": "left"});
+    profile.set_setting("endedGroups", Some(ended)).unwrap();
+    fs::remove_dir(&in_the_way).unwrap();
+    profile.finish_restore().unwrap();
+    assert_eq!(profile.device_name().as_deref(), Some("Desk"));
+    let ended = serde_json::json!({
+        "g": "left",
+        earlier.groups[0].as_str(): "restored",
+        earlier.groups[1].as_str(): "restored",
+    });
+    assert_eq!(profile.setting("endedGroups"), Some(ended));
 }
 
 /// A file of records that somebody made who knows the passphrase.
@@ -170,6 +239,39 @@ fn message_part(position: u64) -> MessagePart {
         deliveries: Vec::new(),
         resent: Vec::new(),
     }
+}
+
+/// A line of the membership history of somebody with this name.
+fn note_part(name: &str) -> NotePart {
+    let keys = member(2, "Phone").keys;
+    NotePart {
+        seen_ms: u64::MAX,
+        is_added: true,
+        member: keys.signing.as_bytes().to_vec(),
+        noise: keys.noise.as_bytes().to_vec(),
+        name: name.to_owned(),
+        issuer: Some(keys.signing.as_bytes().to_vec()),
+        issuer_name: Some("An\u{202e}na\u{7}".to_owned()),
+        version: Some(2),
+        ..NotePart::default()
+    }
+}
+
+#[test]
+fn more_groups_than_a_backup_has_are_refused_and_leave_nothing() {
+    let new = Home::new();
+    let profile = new.profile();
+    let file = new.folder.path().join("made");
+    let mut kinds = vec![Kind::Profile(ProfilePart::default())];
+    kinds.extend((0..=GROUPS_MAX).map(|_| Kind::Group(GroupPart::default())));
+    kinds.push(Kind::End(EndPart {
+        groups: GROUPS_MAX as u64 + 1,
+    }));
+    fs::write(&file, made_by_hand(kinds)).unwrap();
+    let outcome = restore_into(&new, &profile, &file).err();
+    assert_eq!(outcome, Some(BackupError::Damaged));
+    assert_eq!(new.rest(), Vec::<String>::new());
+    assert!(new.keys.is_empty());
 }
 
 #[test]
@@ -245,11 +347,8 @@ fn records_that_this_program_never_writes_are_refused_and_leave_nothing() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn names_and_numbers_from_a_file_are_tamed() {
-    let new = Home::new();
-    let profile = new.profile();
-    let file = new.folder.path().join("made");
+/// Names that play tricks, times beyond the calendar, long texts.
+fn made_up() -> Vec<Kind> {
     let last = MessagePart {
         author_name: "An\u{202e}na\u{7}".to_owned(),
         sent_at_ms: u64::MAX,
@@ -258,11 +357,11 @@ async fn names_and_numbers_from_a_file_are_tamed() {
     };
     let head = ProfilePart {
         device_name: Some("\u{200b}".to_owned()),
-        settings: r#"{"theme":"dark"}"#.to_owned(),
+        settings: format!(r#"{{"preferences":{}1{}}}"#, "[".repeat(90), "]".repeat(90)),
+        made_at_ms: u64::MAX,
         messages: u64::MAX,
-        ..ProfilePart::default()
     };
-    let kinds = vec![
+    vec![
         Kind::Profile(head),
         Kind::Group(GroupPart {
             name: Some("\u{202e}ylimaF".to_owned()),
@@ -275,9 +374,31 @@ async fn names_and_numbers_from_a_file_are_tamed() {
             code: "somethingNew".to_owned(),
             ..IssuePart::default()
         }),
+        Kind::Issue(IssuePart {
+            at_ms: u64::MAX,
+            code: "awayTooLong".to_owned(),
+            detail: Some(u64::MAX.to_string()),
+            ..IssuePart::default()
+        }),
+        Kind::Issue(IssuePart {
+            at_ms: 1,
+            code: "handlerGaveUp".to_owned(),
+            message: Some(vec![1; 32]),
+            detail: Some(format!("\u{202e}{}", "x".repeat(5_000))),
+            ..IssuePart::default()
+        }),
+        Kind::Note(note_part(&"x".repeat(50_000))),
+        Kind::Note(note_part("\u{200b}")),
         Kind::End(EndPart { groups: 1 }),
-    ];
-    fs::write(&file, made_by_hand(kinds)).unwrap();
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_and_numbers_from_a_file_are_tamed() {
+    let new = Home::new();
+    let profile = new.profile();
+    let file = new.folder.path().join("made");
+    fs::write(&file, made_by_hand(made_up())).unwrap();
     let restored = restore_into(&new, &profile, &file).unwrap();
     assert_eq!(profile.device_name(), None, "nothing of it could be seen");
     let group = new.open(&profile, &restored.groups[0]).await;
@@ -288,10 +409,28 @@ async fn names_and_numbers_from_a_file_are_tamed() {
         .map(|message| (message.position, message.author_name.as_str()))
         .collect();
     assert_eq!(found, [(1, "Phone"), (2, "Anna")], "room is left for more");
-    assert_eq!(messages[1].sent_at_ms, u64::MAX / 2);
+    assert_eq!(messages[1].sent_at_ms, TIME_MS_MAX);
     assert_eq!(group.unread().await.unwrap(), 1);
-    assert!(group.delivery_issues(9).await.unwrap().is_empty());
+    let issues = group.delivery_issues(9).await.unwrap();
+    let found: Vec<_> = issues
+        .iter()
+        .map(|listed| (listed.at_ms, listed.issue.detail().unwrap().into_owned()))
+        .collect();
+    let since = TIME_MS_MAX.to_string();
+    let said = "x".repeat(NAME_BYTES_MAX);
+    assert!(found.contains(&(TIME_MS_MAX, since)));
+    assert!(found.contains(&(1, said)));
+    let notes = group.membership_history(None, 9).await.unwrap();
+    assert_eq!(notes.len(), 2);
+    for note in notes {
+        let (note, name) = (&note.note, note.note.member.name.as_str());
+        assert_eq!(note.seen_ms, TIME_MS_MAX);
+        assert!(!name.is_empty() && name.len() <= NAME_BYTES_MAX);
+        let by = note.by.as_ref().unwrap();
+        assert_eq!(by.name.as_ref().unwrap().as_str(), "Anna");
+    }
     group.close().await;
+    assert_eq!(restored.made_at_ms, TIME_MS_MAX);
     // What is no setting of the app that goes along is left out.
-    assert!(welcome_settings(&profile, &restored).is_empty());
+    assert_eq!(profile.setting("preferences"), None);
 }
