@@ -319,7 +319,7 @@ async fn a_refused_call_whose_wish_could_not_be_kept_says_so() {
             EngineError::ManifestAwaited
         };
         let called = actor.call(|device, now_ms, _| refuse(device, now_ms)).await;
-        assert_eq!(called, Err(expected.clone()));
+        assert_eq!(called, Err(expected));
         let called = actor
             .call_with(|_| Ok(()), |device, (), now_ms| refuse(device, now_ms))
             .await;
