@@ -13,7 +13,8 @@
 //! - a copy leaves the outbox only on the relay's Ack, on a permanent refusal, by expiry, or
 //!   when it is withdrawn; "in flight" is memory only, so a restart means waiting;
 //! - `sendFailed` is raised once per (message, reason);
-//! - at most [`timing::COPIES_REMOVED_AT_ONCE_MAX`] copies expire or are withdrawn in one step.
+//! - at most [`timing::COPIES_REMOVED_AT_ONCE_MAX`] copies in all expire, are withdrawn for who is
+//!   gone or given up in one step; those of a message that is deleted go with it.
 //!
 //! Spec: 2.5, 7.2, 4.6; seed "Sending and receiving", section Sender.
 
@@ -46,6 +47,8 @@ pub(super) struct Outbox {
     refused_version_until_ms: Option<u64>,
     /// Own messages whose delivery states changed since the last drain.
     changed: BTreeSet<MessageId>,
+    /// How many copies went by themselves since the last drain.
+    removed: usize,
 }
 
 /// A message of which at least one copy waits.
@@ -345,11 +348,39 @@ impl Outbox {
                 .filter(move |sequence| Some(**sequence) != flying)
                 .map(|sequence| (*noise, *sequence))
         });
-        let (copies, is_all) = as_many_as_fit(copies);
+        let (copies, is_all) = as_many_as_fit(copies, self.room());
+        self.removed = self.removed.saturating_add(copies.len());
         for (recipient, sequence) in copies {
             self.fail(&recipient, sequence, SendFailure::Expired, now_ms, step);
         }
         is_all
+    }
+
+    /// Gives up a copy whose turn it is, if that fits in this step; otherwise it stays and is due
+    /// at once. Returns whether it is gone.
+    pub(super) fn give_up(
+        &mut self,
+        copy: &Ready,
+        failure: SendFailure,
+        now_ms: u64,
+        step: &mut Step,
+    ) -> bool {
+        if self.room() == 0 {
+            return false;
+        }
+        self.removed = self.removed.saturating_add(1);
+        self.fail(&copy.recipient.noise, copy.sequence, failure, now_ms, step);
+        true
+    }
+
+    /// The step is over.
+    pub(super) const fn end_step(&mut self) {
+        self.removed = 0;
+    }
+
+    /// How many more copies may go by themselves in this step.
+    const fn room(&self) -> usize {
+        timing::COPIES_REMOVED_AT_ONCE_MAX.saturating_sub(self.removed)
     }
 
     /// Takes back Sync copies for recipients that `keeps` doesn't name, as many as fit in one
@@ -365,7 +396,8 @@ impl Outbox {
             let copies = lane.sync.iter();
             copies.map(|sequence| (*noise, *sequence))
         });
-        let (copies, is_all) = as_many_as_fit(copies);
+        let (copies, is_all) = as_many_as_fit(copies, self.room());
+        self.removed = self.removed.saturating_add(copies.len());
         self.withdraw(copies, step);
         is_all
     }
@@ -654,11 +686,9 @@ impl Lane {
 /// The first copies, and whether those are all.
 fn as_many_as_fit(
     mut copies: impl Iterator<Item = (NoisePublic, u64)>,
+    room: usize,
 ) -> (Vec<(NoisePublic, u64)>, bool) {
-    let first = copies
-        .by_ref()
-        .take(timing::COPIES_REMOVED_AT_ONCE_MAX)
-        .collect();
+    let first = copies.by_ref().take(room).collect();
     (first, copies.next().is_none())
 }
 

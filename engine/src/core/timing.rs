@@ -12,7 +12,7 @@ pub const JITTER_PERCENT: u64 = 20;
 /// How many pushes may be unanswered at once, over all recipients (spec 2.5).
 pub const PUSHES_IN_FLIGHT_MAX: usize = 32;
 
-/// How many copies are given up or taken back in one step. Each takes its rows with it, and a
+/// How many copies are given up or taken back in one step, for whatever reasons. Each takes its rows with it, and a
 /// body has up to 60 KiB: all of a full outbox at once would be a transaction as large as that.
 pub const COPIES_REMOVED_AT_ONCE_MAX: usize = 200;
 

@@ -23,9 +23,15 @@ const ROWS_WRITTEN_AT_ONCE_MAX: i64 = 6 * COPIES_REMOVED_AT_ONCE_MAX as i64;
 
 /// A device in a group of two, with as many messages for the other as there are rows.
 fn full_actor(home: &Home) -> Actor {
+    full_actor_of(home, 2, |_| NOW_MS)
+}
+
+/// A device in a group of several, with as many messages for each other as there are rows, each
+/// sent when that says.
+fn full_actor_of(home: &Home, devices: usize, sent_at_ms: fn(u64) -> u64) -> Actor {
     let mut actor = still_actor(home);
-    let rig = Post::group(2).rigs.remove(0);
-    let peer = rig.device.members().remove(0);
+    let rig = Post::group(devices).rigs.remove(0);
+    let peers = rig.device.members();
     let me = rig.device.me();
     let mut snapshot = rig.store.snapshot();
     for first in (1..=ROWS).step_by(500) {
@@ -33,16 +39,19 @@ fn full_actor(home: &Home) -> Actor {
         for sequence in first..first + 500 {
             let message = OutboxMessage {
                 sequence,
-                kind: OutboxKind::Sync { sent_at_ms: NOW_MS },
+                kind: OutboxKind::Sync {
+                    sent_at_ms: sent_at_ms(sequence),
+                },
                 first: None,
                 reported: Vec::new(),
             };
-            let entry = OutboxEntry {
+            let entries = peers.iter().map(|peer| OutboxEntry {
                 sequence,
                 recipient: peer.keys,
-            };
+            });
+            let entries: Vec<_> = entries.collect();
             snapshot.outbox_messages.push(message.clone());
-            snapshot.outbox_entries.push(entry.clone());
+            snapshot.outbox_entries.extend(entries.clone());
             let body = OutboxBody(vec![7; BODY_BYTES]);
             changes.push(Change::MessageStored(NewMessage {
                 id: MessageId::derive(&me.keys.signing, sequence),
@@ -53,10 +62,10 @@ fn full_actor(home: &Home) -> Actor {
                 body: b"text".to_vec(),
                 sent_at_ms: NOW_MS,
                 stored_at_ms: NOW_MS,
-                recipients: vec![peer.clone()],
+                recipients: peers.clone(),
             }));
             changes.push(Change::OutboxMessageAdded(message, body));
-            changes.push(Change::OutboxEntryAdded(entry));
+            changes.extend(entries.into_iter().map(Change::OutboxEntryAdded));
         }
         actor.group.store.apply(&changes, None).unwrap();
     }
@@ -74,11 +83,16 @@ fn log_bytes(home: &Home) -> u64 {
 }
 
 fn states(store: &Store) -> Vec<DeliveryState> {
-    let mut found = Vec::new();
-    while let page = store.messages_after(found.len() as u64, 1_000).unwrap()
+    let (mut found, mut position) = (Vec::new(), 0);
+    while let page = store.messages_after(position, 1_000).unwrap()
         && !page.is_empty()
     {
-        found.extend(page.into_iter().map(|row| row.deliveries[0].state));
+        position = page.last().map_or(position, |row| row.position);
+        found.extend(
+            page.into_iter()
+                .flat_map(|row| row.deliveries)
+                .map(|delivery| delivery.state),
+        );
     }
     found
 }
@@ -150,4 +164,29 @@ async fn messages_that_grew_old_together_expire_in_steps() {
     let expired = DeliveryState::Failed(SendFailure::Expired);
     check_taken(&actor, turns, expired, 1);
     assert_eq!(actor.group.store.issue_count(), Ok(ROWS - 1));
+}
+
+#[tokio::test]
+async fn what_goes_for_different_reasons_at_once_shares_the_steps() {
+    let home = Home::new();
+    // The first ones are in flight and young.
+    let mut actor = full_actor_of(&home, 4, |sequence| NOW_MS + sequence % 2);
+    home.clock.advance(OUTBOX_LIFE_MS);
+    let device = &mut actor.group.device;
+    let peer = device.members().remove(0).id;
+    device.handle_remove(&peer, home.clock.now_ms()).unwrap();
+    let turns = run_down(&home, &mut actor);
+    let half = usize::try_from(ROWS).unwrap() / 2;
+    let states = states(&actor.group.store);
+    assert_eq!(states.len(), 6 * half);
+    let count = |state| states.iter().filter(|other| **other == state).count();
+    let withdrawn = count(DeliveryState::Withdrawn);
+    let expired = count(DeliveryState::Failed(SendFailure::Expired));
+    // What is too old for the one who is gone may go as either.
+    assert!(withdrawn >= half && expired >= 2 * half);
+    assert_eq!(withdrawn + expired, 4 * half);
+    assert!(
+        turns >= 4 * half / COPIES_REMOVED_AT_ONCE_MAX,
+        "{turns} turns"
+    );
 }

@@ -16,7 +16,6 @@ use crate::core::message::{MessageHandle, NewMessage};
 use crate::core::outbox::{Ready, is_expired};
 use crate::core::status::Phase;
 use crate::core::step::{Change, Effect, Lookup, OutboxKind, OutboxMessage, Push, PushId};
-use crate::core::timing;
 
 impl Device {
     /// Takes a message for every other member.
@@ -174,22 +173,21 @@ impl Device {
     }
 
     /// Seals every copy that may go out now. Of those that turn out to be too old only as many
-    /// are given up as fit in one step; the next are due at once.
+    /// are given up as still fit in the step; the next are due at once.
     pub(super) fn push_ready(
         &mut self,
         now_ms: u64,
         rng: &mut impl CryptoRngCore,
         lookup: &impl Lookup,
     ) {
-        let mut given_up = 0_usize;
-        while given_up < timing::COPIES_REMOVED_AT_ONCE_MAX {
+        let mut has_room = true;
+        while has_room {
             let ready = self.outbox.ready(now_ms, |to| self.holds_sync(to));
             if ready.is_empty() {
                 return;
             }
             for copy in ready {
-                let is_given_up = self.push(&copy, now_ms, rng, lookup);
-                given_up = given_up.saturating_add(usize::from(is_given_up));
+                has_room &= self.push(&copy, now_ms, rng, lookup);
             }
         }
     }
@@ -224,8 +222,8 @@ impl Device {
         }
     }
 
-    /// Seals one copy; afterwards it is in flight, put off, or gone. Returns whether it is
-    /// gone.
+    /// Seals one copy; afterwards it is in flight, put off, or gone. Returns `false` where it is
+    /// to go and no more fit in this step.
     fn push(
         &mut self,
         copy: &Ready,
@@ -236,9 +234,7 @@ impl Device {
         let recipient = copy.recipient.noise;
         if is_expired(copy.kind, now_ms) {
             let failure = SendFailure::Expired;
-            self.outbox
-                .fail(&recipient, copy.sequence, failure, now_ms, &mut self.step);
-            return true;
+            return self.outbox.give_up(copy, failure, now_ms, &mut self.step);
         }
         if !self.bodies.contains_key(&copy.sequence)
             && let Ok(Some(body)) = lookup.outbox_body(copy.sequence)
@@ -248,7 +244,7 @@ impl Device {
         let Some(body) = self.bodies.get(&copy.sequence) else {
             // The store can't be read just now. The copy is never given up for that.
             self.outbox.postpone(&recipient, false, now_ms, rng);
-            return false;
+            return true;
         };
         let (tag, timestamp_ms) = stamp(copy.kind, now_ms);
         let sealing = Sealing {
@@ -267,14 +263,11 @@ impl Device {
                     recipient,
                     envelope,
                 }));
-                false
-            }
-            Err(_) => {
-                let failure = SendFailure::Malformed;
-                self.outbox
-                    .fail(&recipient, copy.sequence, failure, now_ms, &mut self.step);
                 true
             }
+            Err(_) => self
+                .outbox
+                .give_up(copy, SendFailure::Malformed, now_ms, &mut self.step),
         }
     }
 }

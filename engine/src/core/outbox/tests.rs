@@ -459,6 +459,7 @@ impl Trial {
     }
 
     fn commit(&mut self, step: Step) {
+        self.outbox.end_step();
         for change in step.changes {
             match change {
                 Change::OutboxMessageAdded(message, _) => {
