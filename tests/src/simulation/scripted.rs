@@ -3,6 +3,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng as _;
+use sealpost_engine::core::issue::DeliveryIssue;
 use sealpost_engine::core::status::Status;
 
 use super::plan::{Faults, Kind, Plan};
@@ -120,4 +121,29 @@ fn a_copy_of_a_running_device_is_noticed_whose_marker_has_the_number_of_its_own(
         world.wait(1_000).expect("time passes");
     }
     world.judge_end().expect("one of the two says so");
+}
+
+/// The original of a copy goes on with a clock that is behind, and so under numbers far below
+/// the copy's. Each of the two hears of the other all the same.
+#[test]
+fn a_copy_notices_the_original_whose_clock_is_behind() {
+    let mut world = world(Kind::Copied, 2, Faults::NONE, RelayPlan::default());
+    for index in 0..2 {
+        world.answer(index).expect("its marker is stored");
+        world.deliver(index).expect("it reads it");
+    }
+    world.wait(60_000).expect("time passes");
+    world.copy(0).expect("it is copied");
+    world.nodes[0].skew_ms -= DAY_MS.cast_signed();
+    for _ in 0..20 {
+        for index in [2, 0] {
+            world.answer(index).expect("it is stored");
+            world.deliver(index).expect("it is delivered");
+        }
+        world.wait(1_000).expect("time passes");
+    }
+    for index in [0, 2] {
+        let issues = &world.nodes[index].disk.issues;
+        assert_eq!(issues, &[DeliveryIssue::DeviceCopied], "{index}");
+    }
 }
