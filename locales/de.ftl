@@ -60,6 +60,7 @@ confirm-does-not = Was nicht geschieht
 
 starting = Deine Gruppen werden geöffnet …
 failed-title = Sealpost kann deine Gruppen nicht öffnen
+failed-ways = Du kannst daneben eine Sicherung einspielen und ausgeben, was sich noch lesen lässt.
 failed-untouched = Nichts wurde geändert oder gelöscht. Deine Daten sind, wie sie waren.
 
 ## First start, and adding a group
@@ -677,6 +678,17 @@ backup-left-out = { $count ->
    *[other] { $count } Gruppen lassen sich nicht öffnen und fehlen darin.
 }
 backup-cancelled = Es wurde keine Sicherung geschrieben.
+export = Lesbares ausgeben …
+export-title = Lesbares ausgeben
+export-does = Alle Nachrichten, die sich lesen lassen, werden in einen Text geschrieben, auch die von Gruppen, die sich nicht mehr öffnen lassen.
+export-clear = Der Text ist nicht versiegelt: Wer die Datei hat, kann ihn lesen.
+export-working = Die Nachrichten werden geschrieben …
+export-done = Die Nachrichten sind geschrieben.
+export-damaged = { $count ->
+    [one] Eine Gruppe ist beschädigt: Ein Teil von ihr oder alles lässt sich nicht mehr lesen.
+   *[other] { $count } Gruppen sind beschädigt: Ein Teil von ihnen oder alles lässt sich nicht mehr lesen.
+}
+export-cancelled = Es wurden keine Nachrichten geschrieben.
 data-progress = { $done } von { $total } Nachrichten
 restore = Sicherung einspielen …
 restore-title = Sicherung einspielen
@@ -933,7 +945,7 @@ error-store-too-new-named = Diese Daten sind von einem neueren Sealpost
     .action = Aktualisiere Sealpost. Geändert wurde nichts.
 error-profile-damaged = Die Einstellungen dieses Profils sind beschädigt
     .why = Die Datei des Profils selbst ist nicht zu verstehen.
-    .action = Hole sie aus einer Sicherung zurück. Gelöscht wurde nichts.
+    .action = Hole die Datei aus einer Kopie zurück, oder starte mit einem anderen Profil und spiele dort eine Sicherung ein. Gelöscht wurde nichts.
 error-profile-too-new = Dieses Profil ist von einem neueren Sealpost
     .why = Sein Format ist { $found }, und diese Version kennt { $known }.
     .action = Aktualisiere Sealpost. Geändert wurde nichts.

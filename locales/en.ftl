@@ -59,6 +59,7 @@ confirm-does-not = What it doesn’t do
 
 starting = Opening your groups…
 failed-title = Sealpost can’t open your groups
+failed-ways = You can restore a backup beside it, and write down what can still be read.
 failed-untouched = Nothing was changed or deleted. Your data is as it was.
 
 ## First start, and adding a group
@@ -666,6 +667,17 @@ backup-left-out = { $count ->
    *[other] { $count } groups can’t be opened and are not in it.
 }
 backup-cancelled = No backup was written.
+export = Export what is readable…
+export-title = Export what is readable
+export-does = All messages that can be read are written into one text, also those of groups that can’t be opened any more.
+export-clear = The text is not sealed: whoever has the file can read it.
+export-working = Writing the messages…
+export-done = The messages are written.
+export-damaged = { $count ->
+    [one] One group is damaged: a part of it, or all, can’t be read any more.
+   *[other] { $count } groups are damaged: a part of them, or all, can’t be read any more.
+}
+export-cancelled = No messages were written.
 data-progress = { $done } of { $total } messages
 restore = Restore a backup…
 restore-title = Restore a backup
@@ -922,7 +934,7 @@ error-store-too-new-named = This data is from a newer Sealpost
     .action = Update Sealpost. Nothing was changed.
 error-profile-damaged = The settings of this profile are damaged
     .why = The profile’s own file can’t be understood.
-    .action = Bring it back from a backup. Nothing was deleted.
+    .action = Bring the file back from a copy, or start with another profile and restore a backup there. Nothing was deleted.
 error-profile-too-new = This profile is from a newer Sealpost
     .why = Its format is { $found }, and this version knows { $known }.
     .action = Update Sealpost. Nothing was changed.

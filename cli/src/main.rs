@@ -17,7 +17,6 @@ mod qr_code;
 mod question;
 mod report;
 mod terminal_text;
-mod utc;
 
 use std::io;
 use std::process::ExitCode;

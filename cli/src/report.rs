@@ -17,7 +17,7 @@ pub(crate) use standing::{IssueReport, StatusReport};
 
 use crate::explanation::issue_text;
 use crate::terminal_text::{lines, one_line};
-use crate::utc;
+use sealpost_engine::utc;
 
 pub(crate) use membership::{DestroyLimits, MembershipReport, NoteReport};
 

@@ -36,6 +36,7 @@ use crate::keys::KeyStoreError;
 use crate::profile::ProfileError;
 
 pub use self::make::{Contents, make};
+pub(crate) use self::place::{Place, Unfinished};
 pub(crate) use self::record::{DeliveryPart, IssuePart, MessagePart, NotePart};
 pub(crate) use self::restore::finish;
 pub use self::restore::{Restored, clear_unfinished, restore};
@@ -83,15 +84,20 @@ impl Progress {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    fn add(&self, messages: u64) {
+    pub(crate) fn add(&self, messages: u64) {
         self.shared.done.fetch_add(messages, Ordering::Relaxed);
     }
 
-    fn expect(&self, messages: u64) {
+    pub(crate) fn expect(&self, messages: u64) {
         self.shared.total.store(messages, Ordering::Relaxed);
     }
 
-    fn check(&self) -> Result<(), BackupError> {
+    /// Whether it may go on.
+    ///
+    /// # Errors
+    ///
+    /// [`BackupError::Cancelled`].
+    pub fn check(&self) -> Result<(), BackupError> {
         if self.shared.is_cancelled.load(Ordering::Relaxed) {
             return Err(BackupError::Cancelled);
         }
@@ -204,7 +210,7 @@ impl BackupError {
         }
     }
 
-    fn of_writing(error: &io::Error) -> Self {
+    pub(crate) fn of_writing(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
             kind => Self::Unwritable(kind),

@@ -29,6 +29,7 @@ pub mod relay_test;
 mod session;
 mod store;
 pub mod subscription;
+pub mod utc;
 
 pub use engine::{BoxFuture, Engine, OpenError, OpenOptions, Versions, versions};
 pub use relay_probe::probe_relay;

@@ -31,6 +31,7 @@ fn export_types(directory: &Path) {
         view::ChosenFile,
         view::CompareCode,
         view::CopyText,
+        view::Exported,
         view::HistoryPage,
         view::InGroup,
         view::InvitationPreview,

@@ -112,6 +112,7 @@ commands! {
     }
     without_arguments: {
         choose_backup -> ChosenFile,
+        export_messages -> Exported,
         lock -> (),
         save_support_bundle -> SavedFile,
         support_bundle -> SupportBundle,

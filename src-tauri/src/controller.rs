@@ -17,6 +17,7 @@ mod attention;
 mod auto_lock;
 mod backup;
 mod clock;
+mod data_work;
 mod emission;
 mod failure;
 mod group;
@@ -60,7 +61,7 @@ use crate::view::{AppView, CopyText, KeychainTrouble, StatusReason};
 use crate::window::{Closing, TrayStatus, Window};
 
 use attention::Destinations;
-use backup::DataDesk;
+use data_work::DataDesk;
 use emission::ChangedRows;
 use group::Group;
 use relay::RelaySlot;

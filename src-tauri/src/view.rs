@@ -72,8 +72,10 @@ pub struct AppView {
     /// Where the window is asked to go: by a notification, the tray or a link. The window
     /// goes there once and then says `arrived`.
     pub destination: Option<DestinationView>,
-    /// What is done with the data at the moment: a backup, or a restore.
+    /// What is done with the data at the moment: a backup, a restore or an export.
     pub data_work: Option<DataWorkView>,
+    /// Whether a backup can be restored and messages be read out: also where no group opens.
+    pub is_data_open: bool,
 }
 
 /// A place in the window that something outside of it leads to.

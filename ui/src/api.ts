@@ -24,6 +24,7 @@ import type { RelayChoice } from "./bindings/RelayChoice";
 import type { RelayCode } from "./bindings/RelayCode";
 import type { RelayTestStarted } from "./bindings/RelayTestStarted";
 import type { RelayTestView } from "./bindings/RelayTestView";
+import type { Exported } from "./bindings/Exported";
 import type { RestoredBackup } from "./bindings/RestoredBackup";
 import type { SavedFile } from "./bindings/SavedFile";
 import type { Search } from "./bindings/Search";
@@ -102,6 +103,7 @@ export interface Api {
   backUp(passphrase: string): Promise<BackedUp>;
   chooseBackup(): Promise<ChosenFile>;
   restoreBackup(passphrase: string): Promise<RestoredBackup>;
+  exportMessages(): Promise<Exported>;
   cancelDataWork(): Promise<void>;
   quit(): Promise<void>;
 }
@@ -176,6 +178,7 @@ export function makeApi(channel: Channel): Api {
     saveSupportBundle: () => call("save_support_bundle"),
     backUp: (passphrase) => call("back_up", { passphrase }),
     chooseBackup: () => call("choose_backup"),
+    exportMessages: () => call("export_messages"),
     restoreBackup: (passphrase) => call("restore_backup", { passphrase }),
     cancelDataWork: () => call("cancel_data_work"),
     quit: () => call("quit"),

@@ -99,3 +99,47 @@ describe("a restore", () => {
     expect(await at(page, "backup-name").innerText()).toBe("old.sealpost-backup");
   });
 });
+
+describe("an export", () => {
+  it("says that it is in the clear, where it is, and what could not be read", async () => {
+    const page = await open();
+    await sample(page, (app) => void (app.damaged = 1));
+    await at(page, "settings").click();
+    await at(page, "export").click();
+    expect(await at(page, "export-dialog").innerText()).toContain("not sealed");
+    await at(page, "export-choose-place").click();
+    await at(page, "export-done").waitFor();
+    expect(await at(page, "export-dialog").innerText()).toContain("/home/anna/Documents/sealpost-messages.txt");
+    expect(await at(page, "export-damaged").innerText()).toContain("One group is damaged");
+  });
+
+  it("is one step from a backup in which groups are missing", async () => {
+    const page = await open();
+    await sample(page, (app) => void (app.leftOut = 2));
+    await at(page, "settings").click();
+    await at(page, "backup").click();
+    await at(page, "passphrase").fill("four plain words");
+    await at(page, "passphrase-again").fill("four plain words");
+    await at(page, "passphrase-submit").click();
+    await at(page, "backup-export").click();
+    await at(page, "export-dialog").waitFor();
+    expect(await at(page, "backup-dialog").count()).toBe(0);
+  });
+
+  it("stands beside a restore where no group can be opened, and only where the data can", async () => {
+    const page = await open("?scene=failed:storage");
+    await at(page, "export").click();
+    await at(page, "export-choose-place").click();
+    await at(page, "export-done").waitFor();
+    await at(page, "export-close").click();
+    await at(page, "restore").click();
+    await at(page, "choose-backup").click();
+    await at(page, "passphrase").fill("correct horse");
+    await page.keyboard.press("Enter");
+    await page.locator('[data-group="restored"]').waitFor();
+    const shut = await open("?scene=failed:profile-damaged");
+    await at(shut, "quit").waitFor();
+    expect(await at(shut, "restore").count()).toBe(0);
+    expect(await at(shut, "export").count()).toBe(0);
+  });
+});

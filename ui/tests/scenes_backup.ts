@@ -43,5 +43,9 @@ export const backupScenes: Record<string, Scene> = {
   "restore-foreign": { address: "", isVariant: true, go: refused("backup-foreign") },
   "restore-newer": { address: "", isVariant: true, go: refused("backup-too-new", { found: 9, known: 1 }) },
   "restore-done": { address: "", go: restored },
+  "export": { address: "", go: settings("export") },
+  "export-done": { address: "", go: after(settings("export"), press("export-choose-place"), shows("export-done")) },
+  "export-damaged": { address: "", isVariant: true, go: after(async (page) => sample(page, (app) => void (app.damaged = 1)), settings("export"), press("export-choose-place"), shows("export-damaged")) },
+  "export-working": { address: "", isVariant: true, go: after(held, settings("export"), press("export-choose-place"), progressed) },
   "restored-group": { address: "", go: after(restored, group("restored")) },
 };

@@ -39,6 +39,7 @@ export const startScenes: Record<string, Scene> = {
   },
   "keychain-missing-german": { address: "?scene=keychain:missing&lang=de" },
   "failed": { address: "?scene=failed:profile-in-use" },
+  "failed-storage": { address: "?scene=failed:storage" },
   "failed-newer-data": { address: "?scene=failed:profile-too-new" },
   "pair-code": { address: "", go: press("pair-device") },
   "pair-requests": {

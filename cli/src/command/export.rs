@@ -1,11 +1,8 @@
 //! `export`: prints what can be read of the messages, also of a group that doesn't open.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use rand_core::{OsRng, RngCore as _};
+use rand_core::OsRng;
 use sealpost_engine::clock::{Clock as _, SystemClock};
-use sealpost_engine::export::Export;
+use sealpost_engine::export::{Export, Scratch};
 use sealpost_engine::namespace::Namespace;
 
 use super::messages;
@@ -24,7 +21,7 @@ pub(super) fn run(global: &Global, wanted: &InGroup, output: Output) -> Result<(
     let wanted = wanted.group.as_deref();
     let (mut is_found, mut failed) = (false, None);
     for namespace in device.namespaces()? {
-        let scratch = Scratch::make()?;
+        let scratch = scratch()?;
         let read = read(&device, &namespace, &scratch);
         let is_meant = wanted.is_none_or(|wanted| {
             let name = read.as_ref().ok().and_then(|read| read.name.as_deref());
@@ -88,37 +85,14 @@ fn print(namespace: &Namespace, read: &Export, output: Output) -> Result<(), Fai
     }
 }
 
-/// A folder for what is read, for its owner only. Not on the disk of the data, which may be
-/// full or broken. What is written there is encrypted as the data itself.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn make() -> Result<Self, Failure> {
-        let name = format!("sealpost-export-{:016x}", OsRng.next_u64());
-        let path = std::env::temp_dir().join(name);
-        let mut builder = fs::DirBuilder::new();
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&path).map_err(|error| {
-            Failure::new(
-                "scratch",
-                Exit::Data,
-                "There is no place to read the data in.",
-                format!("The system says: {}.", error.kind()),
-                "Name a folder with room in it by the variable TMPDIR. Nothing was changed.",
-            )
-        })?;
-        Ok(Self(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // The system clears its folder for such things.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+fn scratch() -> Result<Scratch, Failure> {
+    Scratch::make(&mut OsRng).map_err(|error| {
+        Failure::new(
+            "scratch",
+            Exit::Data,
+            "There is no place to read the data in.",
+            format!("The system says: {}.", error.kind()),
+            "Name a folder with room in it by the variable TMPDIR. Nothing was changed.",
+        )
+    })
 }

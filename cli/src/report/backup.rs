@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::terminal_text::one_line;
-use crate::utc;
+use sealpost_engine::utc;
 
 pub(super) fn text(report: &Report) -> String {
     match report {

@@ -9,7 +9,7 @@ use sealpost_protocol::manifest::ManifestHash;
 use serde::Serialize;
 
 use crate::terminal_text::one_line;
-use crate::utc;
+use sealpost_engine::utc;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::explanation::issue_text;
 use crate::terminal_text::one_line;
-use crate::utc;
+use sealpost_engine::utc;
 
 /// A delivery issue that wasn't dismissed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -22,7 +22,7 @@ const UNFINISHED: &str = ".part";
 const DIGITS: usize = 16;
 
 /// The place of a backup.
-pub(super) struct Place {
+pub(crate) struct Place {
     /// No link: what it points to.
     path: PathBuf,
     folder: PathBuf,
@@ -30,7 +30,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn of(path: &Path) -> Result<Self, BackupError> {
+    pub(crate) fn of(path: &Path) -> Result<Self, BackupError> {
         // Its folder is synced, which has no name where the path is relative.
         let mut path = std::path::absolute(path).map_err(writing)?;
         if fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink()) {
@@ -46,7 +46,7 @@ impl Place {
     }
 
     /// Whether a backup may be put here.
-    pub(super) fn check(&self, is_incomplete: bool) -> Result<(), BackupError> {
+    pub(crate) fn check(&self, is_incomplete: bool) -> Result<(), BackupError> {
         match fs::symlink_metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(writing(error)),
@@ -56,8 +56,18 @@ impl Place {
         }
     }
 
+    /// Whether a text may be put here: in place of another file, but not of a backup.
+    pub(crate) fn check_text(&self) -> Result<(), BackupError> {
+        match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(writing(error)),
+            Ok(found) if found.is_file() && !is_backup(&self.path) => Ok(()),
+            Ok(_) => Err(BackupError::Unwritable(io::ErrorKind::AlreadyExists)),
+        }
+    }
+
     /// Removes what attempts left that were stopped.
-    pub(super) fn clear_left_over(&self) {
+    pub(crate) fn clear_left_over(&self) {
         let Ok(entries) = fs::read_dir(&self.folder) else {
             // A folder may be written without being read.
             return;
@@ -92,7 +102,7 @@ impl Place {
 }
 
 /// The file beside the place, removed unless it is put there.
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     path: PathBuf,
     /// Holds the lock.
     file: File,
@@ -100,7 +110,7 @@ pub(super) struct Unfinished {
 }
 
 impl Unfinished {
-    pub(super) fn start(
+    pub(crate) fn start(
         place: &Place,
         rng: &mut (impl RngCore + CryptoRng),
     ) -> Result<Self, BackupError> {
@@ -123,16 +133,16 @@ impl Unfinished {
     }
 
     /// The file, for writing.
-    pub(super) fn file(&self) -> Result<File, BackupError> {
+    pub(crate) fn file(&self) -> Result<File, BackupError> {
         self.file.try_clone().map_err(writing)
     }
 
-    pub(super) fn put_in_place(self, place: &Place) -> Result<(), BackupError> {
+    pub(crate) fn put_in_place(self, place: &Place) -> Result<(), BackupError> {
         self.put_in_place_and(place, durable_file::sync_directory)
     }
 
     /// The folder is synced by `sync`. From the renaming on the backup stands there.
-    pub(super) fn put_in_place_and(
+    pub(crate) fn put_in_place_and(
         mut self,
         place: &Place,
         sync: impl FnOnce(&Path) -> io::Result<()>,

@@ -1,53 +1,35 @@
 //! A backup of the profile, and the way back from one.
 //!
-//! Owns which file the person chose, how far the work is and its end. The file itself is the
-//! engine's. Both hold `lifecycle`, because a group that closes meanwhile would be missing;
+//! Owns which file the person chose and what becomes of it; also of a text of what can be read.
+//! The files themselves are the engine's. All hold `lifecycle`, because a group that closes meanwhile would be missing;
 //! what closes everything cancels them first.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rand_core::OsRng;
 use sealpost_engine::backup::{
-    BackupError, Contents, Counts, GROUPS_MAX, Progress, make, portable_settings, restore,
+    BackupError, Contents, Counts, GROUPS_MAX, make, portable_settings, restore,
 };
+use sealpost_engine::export::{Readable, write_text};
 use sealpost_engine::keys::KeyStore;
+use sealpost_engine::namespace::Namespace;
 use sealpost_engine::profile::Profile;
 use tokio::runtime::Handle;
 
 use super::group::SPARE_GROUPS;
 use super::keys::check_passphrase;
-use super::{Controller, State, blocking};
+use super::{Controller, Stage, State, blocking};
 use crate::app_error::{AppError, AppErrorCode};
 use crate::settings::Settings as _;
-use crate::view::{BackedUp, ChosenFile, DataWork, DataWorkView, Passphrase, RestoredBackup};
+use crate::view::{BackedUp, ChosenFile, DataWork, Exported, Passphrase, RestoredBackup};
 use crate::window::FileProposal;
-
-/// How often the window is told how far it is.
-const TELL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// How the names of backups end.
 const EXTENSION: &str = "sealpost-backup";
 
-/// What is done with the data at the moment, and the backup that was chosen for it.
-#[derive(Default)]
-pub(super) struct DataDesk {
-    work: Option<(DataWork, Progress)>,
-    chosen: Option<PathBuf>,
-}
-
-impl DataDesk {
-    pub(super) fn view(&self) -> Option<DataWorkView> {
-        let (kind, progress) = self.work.as_ref()?;
-        let (done, total) = progress.so_far();
-        Some(DataWorkView {
-            kind: *kind,
-            done,
-            total,
-        })
-    }
-}
+/// How the names of texts end.
+const TEXT_EXTENSION: &str = "txt";
 
 impl Controller {
     /// Writes a backup of all groups to a place that the person chooses.
@@ -57,9 +39,10 @@ impl Controller {
     /// `passphrase-too-short`, `backup-no-room`, `file-unwritable`, `storage`, `closed`.
     pub async fn back_up(&self, args: Passphrase) -> Result<BackedUp, AppError> {
         check_passphrase(&args.passphrase)?;
-        let Some(path) = self.choose_place().await? else {
+        let Some(path) = self.choose_place(self.proposal()).await? else {
             return Ok(BackedUp::default());
         };
+        let begun = self.begin(DataWork::Backup);
         let _lifecycle = self.shared.lifecycle.lock().await;
         let (profile, _) = self.opened()?;
         let groups: Vec<_> = self
@@ -67,7 +50,7 @@ impl Controller {
             .into_iter()
             .map(|(_, engine)| engine)
             .collect();
-        let left_out = groups_of(&profile)?.saturating_sub(groups.len());
+        let left_out = groups_of(&profile)?.len().saturating_sub(groups.len());
         let contents = Contents {
             groups,
             left_out,
@@ -76,7 +59,7 @@ impl Controller {
             now_ms: self.now_ms(),
         };
         let (file, runtime) = (path.display().to_string(), Handle::current());
-        let made = self.work(DataWork::Backup, move |progress| {
+        let made = self.work(&begun, move |progress| {
             make(
                 &contents,
                 &path,
@@ -121,12 +104,13 @@ impl Controller {
     /// `backup-passphrase-wrong`, `backup-foreign`, `backup-too-new`, `backup-damaged`,
     /// `backup-no-room`, `file-unreadable`; `closed` while the app is locked.
     pub async fn restore_backup(&self, args: Passphrase) -> Result<RestoredBackup, AppError> {
+        let begun = self.begin(DataWork::Restore);
         let _lifecycle = self.shared.lifecycle.lock().await;
-        let (profile, keys) = self.opened()?;
+        let (profile, keys) = self.opened_data()?;
         let chosen = self.state().data.chosen.clone();
         let path = chosen.ok_or(AppErrorCode::FileUnreadable)?;
         let (into, store) = (Arc::clone(&profile), Arc::clone(&keys));
-        let restored = self.work(DataWork::Restore, move |progress| {
+        let restored = self.work(&begun, move |progress| {
             let passphrase = &args.passphrase;
             restore(&into, &*store, &path, passphrase, progress, &mut OsRng)
         });
@@ -138,6 +122,7 @@ impl Controller {
         for namespace in restored.groups {
             self.open_restored(&profile, &keys, namespace).await;
         }
+        self.show_what_is_open();
         Ok(RestoredBackup {
             is_done: true,
             groups: restored.counts.groups,
@@ -145,23 +130,56 @@ impl Controller {
         })
     }
 
-    /// Ends the backup or the restore that is on its way; nothing of it stays.
+    /// Writes what can be read of all groups as text to a place that the person chooses, also
+    /// of those that don't open.
     ///
     /// # Errors
     ///
-    /// None; a command like the others.
-    pub fn cancel_data_work(&self) -> Result<(), AppError> {
-        if let Some((_, progress)) = &self.state().data.work {
-            progress.cancel();
-        }
-        Ok(())
+    /// `backup-no-room`, `file-unwritable`; `closed` while the app is locked.
+    pub async fn export_messages(&self) -> Result<Exported, AppError> {
+        let proposal = FileProposal {
+            name: format!("sealpost-messages.{TEXT_EXTENSION}"),
+            kind: self.shared.setup.catalogue.get().text("file-text"),
+            extension: TEXT_EXTENSION,
+        };
+        let Some(path) = self.choose_place(proposal).await? else {
+            return Ok(Exported::default());
+        };
+        let begun = self.begin(DataWork::Export);
+        let _lifecycle = self.shared.lifecycle.lock().await;
+        let (profile, keys) = self.opened_data()?;
+        let (groups, now_ms) = (groups_of(&profile)?, self.now_ms());
+        let file = path.display().to_string();
+        let written = self.work(&begun, move |progress| {
+            write_text(&profile, &*keys, &groups, &path, progress, now_ms)
+        });
+        Ok(match written.await? {
+            None => Exported::default(),
+            Some(Readable {
+                groups,
+                messages,
+                damaged,
+            }) => Exported {
+                file: Some(file),
+                groups,
+                messages,
+                damaged,
+            },
+        })
+    }
+
+    /// The profile and the key store, also where no group could be opened.
+    fn opened_data(&self) -> Result<(Arc<Profile>, Arc<dyn KeyStore>), AppError> {
+        self.state()
+            .opened_data()
+            .ok_or(AppErrorCode::Closed.into())
     }
 
     async fn open_restored(
         &self,
         profile: &Profile,
         keys: &Arc<dyn KeyStore>,
-        namespace: sealpost_engine::namespace::Namespace,
+        namespace: Namespace,
     ) {
         let opened = self.open_group(profile, keys, namespace.clone(), None);
         if let Err(error) = opened.await {
@@ -170,34 +188,7 @@ impl Controller {
         }
     }
 
-    /// Does it off the threads that serve the window and tells how far it is. `None` when it
-    /// was cancelled.
-    async fn work<T: Send + 'static>(
-        &self,
-        kind: DataWork,
-        work: impl FnOnce(&Progress) -> Result<T, BackupError> + Send + 'static,
-    ) -> Result<Option<T>, AppError> {
-        let progress = Progress::default();
-        self.state().data.work = Some((kind, progress.clone()));
-        let mut ticks = tokio::time::interval(TELL_INTERVAL);
-        let mut work = std::pin::pin!(blocking(move || work(&progress)));
-        let outcome = loop {
-            tokio::select! {
-                outcome = &mut work => break outcome,
-                _ = ticks.tick() => self.changed(),
-            }
-        };
-        self.state().data.work = None;
-        self.changed();
-        match outcome? {
-            Ok(done) => Ok(Some(done)),
-            Err(BackupError::Cancelled) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    async fn choose_place(&self) -> Result<Option<PathBuf>, AppError> {
-        let proposal = self.proposal();
+    async fn choose_place(&self, proposal: FileProposal) -> Result<Option<PathBuf>, AppError> {
         let window = Arc::clone(&self.shared.setup.window);
         blocking(move || window.choose_new_file(&proposal)).await
     }
@@ -211,20 +202,22 @@ impl Controller {
     }
 }
 
-/// How many groups a profile has, whether or not they are open.
-fn groups_of(profile: &Profile) -> Result<usize, AppError> {
+/// The groups of a profile, whether or not they are open.
+fn groups_of(profile: &Profile) -> Result<Vec<Namespace>, AppError> {
     let spare = profile.listed(SPARE_GROUPS);
-    let groups = profile.namespaces()?;
-    let is_group =
-        |group: &&_| !spare.contains(sealpost_engine::namespace::Namespace::as_str(group));
-    Ok(groups.iter().filter(is_group).count())
+    let mut groups = profile.namespaces()?;
+    groups.retain(|group| !spare.contains(group.as_str()));
+    Ok(groups)
 }
 
 impl State {
-    /// Stops what is done with the data, for what closes everything.
-    pub(super) fn cancel_data_work(&self) {
-        if let Some((_, progress)) = &self.data.work {
-            progress.cancel();
+    /// Whether there is data to restore into, or to read out: also where no group opens.
+    pub(super) fn opened_data(&self) -> Option<(Arc<Profile>, Arc<dyn KeyStore>)> {
+        match (&self.stage, &self.profile, &self.key_store) {
+            (Stage::Open | Stage::Failed(_), Some(profile), Some(keys)) => {
+                Some((Arc::clone(profile), Arc::clone(keys)))
+            }
+            _ => None,
         }
     }
 }

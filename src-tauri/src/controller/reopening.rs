@@ -69,6 +69,19 @@ impl Controller {
         }
     }
 
+    /// Shows the groups that are open by now where nothing but a failure was shown.
+    pub(super) fn show_what_is_open(&self) {
+        let mut state = self.state();
+        if let Stage::Failed(error) = &state.stage
+            && !state.groups.is_empty()
+        {
+            state.failure = Some(error.clone());
+            state.stage = Stage::Open;
+        }
+        drop(state);
+        self.changed();
+    }
+
     /// Shows what is open by now, and of the failures what is still so.
     fn settle_failure(&self, fresh: Option<AppError>) {
         let mut state = self.state();

@@ -113,6 +113,7 @@ impl Controller {
             issue_count,
             destination: state.destinations.next(),
             data_work: state.data.view(),
+            is_data_open: state.opened_data().is_some(),
         }
     }
 }

@@ -25,6 +25,8 @@ pub enum DataWork {
     Backup,
     /// A backup is brought back.
     Restore,
+    /// What can be read is written as text.
+    Export,
 }
 
 /// The answer of `back_up`.
@@ -42,6 +44,23 @@ pub struct BackedUp {
     /// How many groups can't be opened and are not in it.
     #[ts(type = "number")]
     pub left_out: u64,
+}
+
+/// The answer of `export_messages`.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Exported {
+    /// Where it was written; nothing when the person chose no place or cancelled.
+    pub file: Option<String>,
+    /// Of how many groups it has something.
+    #[ts(type = "number")]
+    pub groups: u64,
+    /// How many messages.
+    #[ts(type = "number")]
+    pub messages: u64,
+    /// Of how many groups a part, or all, can't be read any more.
+    #[ts(type = "number")]
+    pub damaged: u64,
 }
 
 /// The answer of `choose_backup`.

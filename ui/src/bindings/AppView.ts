@@ -67,6 +67,10 @@ issueCount: number,
  */
 destination: DestinationView | null, 
 /**
- * What is done with the data at the moment: a backup, or a restore.
+ * What is done with the data at the moment: a backup, a restore or an export.
  */
-dataWork: DataWorkView | null, };
+dataWork: DataWorkView | null, 
+/**
+ * Whether a backup can be restored and messages be read out: also where no group opens.
+ */
+isDataOpen: boolean, };

@@ -3,4 +3,4 @@
 /**
  * What may be done with the data.
  */
-export type DataWork = "backup" | "restore";
+export type DataWork = "backup" | "restore" | "export";

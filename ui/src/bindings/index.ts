@@ -20,6 +20,7 @@ export type * from "./DeliveryView";
 export type * from "./DestinationView";
 export type * from "./DroppedAdmissionView";
 export type * from "./DroppedReason";
+export type * from "./Exported";
 export type * from "./FailureReason";
 export type * from "./GroupStatus";
 export type * from "./GroupView";

@@ -32,7 +32,9 @@ export class SampleState {
   backupName: string | null = "sealpost.sealpost-backup";
   /** How many groups a backup has to leave out. */
   leftOut = 0;
-  /** Whether a backup or a restore stays in the midst of it. */
+  /** Of how many groups an export can't read all. */
+  damaged = 0;
+  /** Whether a backup, a restore or an export stays in the midst of it. */
   isWorkHeld = false;
   isCancelled = false;
   /** Where a test of a relay fails. */

@@ -60,6 +60,10 @@ export function appCommands(app: SampleState) {
       const done = await work(app, "backup");
       return { file: done ? "/home/anna/Documents/sealpost.sealpost-backup" : null, groups: app.view.groups.length, messages: MESSAGES, leftOut: app.leftOut };
     },
+    export_messages: async () => {
+      const done = await work(app, "export");
+      return { file: done ? "/home/anna/Documents/sealpost-messages.txt" : null, groups: 2, messages: MESSAGES, damaged: app.damaged };
+    },
     choose_backup: () => ({ name: app.backupName }),
     restore_backup: async ({ passphrase }: Args) => {
       if (passphrase !== "correct horse") throw refusal("backup-passphrase-wrong");

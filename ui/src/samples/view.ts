@@ -111,6 +111,7 @@ function base(screen: AppView["screen"], language: string): AppView {
     issueCount: 0,
     destination: null,
     dataWork: null,
+    isDataOpen: true,
   };
 }
 
@@ -153,7 +154,7 @@ export function sceneView(scene: string, language: string): AppView {
   if (name === "starting") return base("starting", language);
   if (name === "passphrase") return base("passphrase", language);
   if (name === "failed") {
-    return { ...base("failed", language), failure: { code: (detail ?? "profile-in-use") as AppErrorCode, args: { found: 3, known: 2 } } };
+    return { ...base("failed", language), isDataOpen: detail === "storage", failure: { code: (detail ?? "profile-in-use") as AppErrorCode, args: { found: 3, known: 2 } } };
   }
   if (name === "keychain") {
     const kind = (detail ?? "missing") as KeychainTrouble;

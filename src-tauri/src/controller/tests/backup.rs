@@ -138,3 +138,82 @@ async fn work_that_is_cancelled_is_shown_until_then_and_leaves_nothing() {
     assert!(!file.exists());
     assert!(laptop.controller.view().await.data_work.is_none());
 }
+
+/// Makes the database of the group one that doesn't open.
+fn damage(profile: &Path, group: &str) -> PathBuf {
+    let path = profile.join(format!("trueseal_{group}.db"));
+    std::fs::write(&path, vec![7; 100_000]).unwrap();
+    for rest in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(profile.join(format!("trueseal_{group}.db{rest}")));
+    }
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_no_group_opens_a_backup_comes_back_and_what_is_readable_goes_out() {
+    let pair = with_messages().await;
+    let data = pair._data.path();
+    let (app, keychain) = (&pair.laptop, Arc::clone(&pair.laptop.keychain));
+    let kept = data.join("a.sealpost-backup");
+    *app.window.file.lock().unwrap() = Some(kept.clone());
+    let made = app.controller.back_up(passphrase("four plain words"));
+    assert_eq!(made.await.unwrap().messages, 2);
+    app.controller.quit().await;
+    let profile = data.join("laptop");
+    let path = damage(&profile, &pair.laptop_group);
+    let damaged = std::fs::read(&path).unwrap();
+
+    let app = App::start(data, "laptop", &keychain).await;
+    let view = app.controller.view().await;
+    assert_eq!((view.screen, view.is_data_open), (Screen::Failed, true));
+    let text = data.join("messages.txt");
+    *app.window.file.lock().unwrap() = Some(text.clone());
+    let read = app.controller.export_messages().await.unwrap();
+    assert_eq!((read.groups, read.messages, read.damaged), (0, 0, 1));
+    assert!(text.exists());
+    *app.window.file.lock().unwrap() = Some(kept.clone());
+    app.controller.choose_backup().await.unwrap();
+    let restored = app
+        .controller
+        .restore_backup(passphrase("four plain words"));
+    assert!(restored.await.unwrap().is_done);
+    let view = app.controller.view().await;
+    assert_eq!((view.screen, view.groups.len()), (Screen::Ready, 1));
+    assert!(view.failure.is_some(), "the damaged one is still named");
+    assert_eq!(app.messages(&view.groups[0].id).await.len(), 2);
+    assert_eq!(std::fs::read(&path).unwrap(), damaged);
+    // Now there is something to read. A backup isn't replaced by it, and none is made of less.
+    *app.window.file.lock().unwrap() = Some(text.clone());
+    let read = app.controller.export_messages().await.unwrap();
+    assert_eq!((read.groups, read.messages, read.damaged), (1, 2, 1));
+    let lines = std::fs::read_to_string(&text).unwrap();
+    assert!(lines.contains("Laptop: one"), "{lines}");
+    let was = std::fs::read(&kept).unwrap();
+    *app.window.file.lock().unwrap() = Some(kept.clone());
+    let refused = app.controller.export_messages().await.err();
+    assert_eq!(refused, Some(AppErrorCode::FileUnwritable.into()));
+    let refused = app.controller.back_up(passphrase("four plain words")).await;
+    assert_eq!(refused.err(), Some(AppErrorCode::BackupWouldReplace.into()));
+    assert_eq!(std::fs::read(&kept).unwrap(), was);
+    app.controller.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_that_waits_for_its_turn_is_stopped_by_what_closes_everything() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    let file = data.path().join("a.sealpost-backup");
+    *app.window.file.lock().unwrap() = Some(file.clone());
+    let lifecycle = app.controller.shared.lifecycle.lock().await;
+    let working = app.controller.clone();
+    let made = tokio::spawn(async move { working.back_up(passphrase("four plain words")).await });
+    app.window
+        .until("a backup that waits", |view| view.data_work.is_some())
+        .await;
+    app.controller.cancel_data_work().unwrap();
+    drop(lifecycle);
+    assert_eq!(made.await.unwrap().unwrap().file, None);
+    assert!(!file.exists());
+    assert!(app.controller.view().await.data_work.is_none());
+    app.controller.quit().await;
+}

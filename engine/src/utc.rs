@@ -7,7 +7,8 @@
 const DAY_MS: u64 = 86_400_000;
 
 /// Writes Unix milliseconds as `2026-11-30 02:30:12Z`.
-pub(crate) fn to_text(unix_ms: u64) -> String {
+#[must_use]
+pub fn to_text(unix_ms: u64) -> String {
     let (year, month, day) = date_of(unix_ms / DAY_MS);
     let seconds = unix_ms % DAY_MS / 1000;
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
