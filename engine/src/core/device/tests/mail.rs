@@ -4,9 +4,12 @@
 //! Every history is run once for each of its commits; the devices go on from their stores,
 //! and the relay still has what wasn't acknowledged.
 
+use std::collections::BTreeSet;
+
+use rand_core::RngCore;
 use sealpost_protocol::key::NoisePublic;
 
-use crate::core::rig::{Post, Rig, Store};
+use crate::core::rig::{Post, Rig, Store, words};
 use crate::core::step::{Effect, Push, PushOutcome};
 
 /// Where a device is stopped.
@@ -115,7 +118,35 @@ impl Mail {
         while self.push_one() || self.deliver_one() {}
     }
 
-    fn restart(&mut self, index: usize) {
+    /// Lets one push or one delivery of a random device that isn't away take place. False if
+    /// there is none.
+    pub(super) fn move_one(&mut self, away: &BTreeSet<usize>, rng: &mut impl RngCore) -> bool {
+        let pushes = self.in_flight.iter().enumerate();
+        let pushes = pushes.filter(|(_, (of, _))| !away.contains(of));
+        let pushes: Vec<_> = pushes.map(|(at, _)| at).collect();
+        let inboxes = (0..self.rigs.len()).filter(|index| !away.contains(index));
+        let inboxes: Vec<_> = inboxes
+            .filter(|index| self.next_blob(*index).is_some())
+            .collect();
+        let occasions = pushes.len() + inboxes.len();
+        if occasions == 0 {
+            return false;
+        }
+        let chosen = rng.next_u32() as usize % occasions;
+        match pushes.get(chosen) {
+            Some(at) => self.push(*at),
+            None => self.deliver(inboxes[chosen - pushes.len()]),
+        }
+        true
+    }
+
+    /// Lets time pass and everything that is due happen at a device.
+    pub(super) fn pass(&mut self, index: usize, ms: u64) {
+        let effects = self.rigs[index].advance(ms);
+        self.act(index, effects);
+    }
+
+    pub(super) fn restart(&mut self, index: usize) {
         self.in_flight.retain(|(of, _)| *of != index);
         let effects = self.rigs[index].restart();
         self.act(index, effects);
@@ -132,13 +163,17 @@ impl Mail {
         if self.in_flight.is_empty() {
             return false;
         }
-        let (index, push) = self.in_flight.remove(0);
+        self.push(0);
+        true
+    }
+
+    fn push(&mut self, at: usize) {
+        let (index, push) = self.in_flight.remove(at);
         self.store(push.recipient, push.envelope);
         let rig = &mut self.rigs[index];
         rig.device
             .handle_push_outcome(push.id, PushOutcome::Stored, rig.now_ms, &mut rig.rng);
         self.step(index);
-        true
     }
 
     fn store(&mut self, recipient: NoisePublic, envelope: Vec<u8>) {
@@ -151,24 +186,29 @@ impl Mail {
     }
 
     fn deliver_one(&mut self) -> bool {
-        for index in 0..self.rigs.len() {
-            let noise = self.rigs[index].noise();
-            let cursor = self.cursors[index];
-            let next = self
-                .blobs
-                .iter()
-                .find(|blob| blob.recipient == noise && blob.id > cursor);
-            let Some(blob) = next else {
-                continue;
-            };
-            let (id, envelope) = (blob.id, blob.envelope.clone());
-            self.cursors[index] = id;
-            let rig = &mut self.rigs[index];
-            rig.device.handle_deliver(rig.session, id, envelope);
-            self.step(index);
-            return true;
-        }
-        false
+        let mut inboxes = 0..self.rigs.len();
+        let Some(index) = inboxes.find(|index| self.next_blob(*index).is_some()) else {
+            return false;
+        };
+        self.deliver(index);
+        true
+    }
+
+    /// The next blob of the session of a device.
+    fn next_blob(&self, index: usize) -> Option<&Blob> {
+        let noise = self.rigs[index].noise();
+        let cursor = self.cursors[index];
+        let mut blobs = self.blobs.iter();
+        blobs.find(|blob| blob.recipient == noise && blob.id > cursor)
+    }
+
+    fn deliver(&mut self, index: usize) {
+        let blob = self.next_blob(index).expect("something waits");
+        let (id, envelope) = (blob.id, blob.envelope.clone());
+        self.cursors[index] = id;
+        let rig = &mut self.rigs[index];
+        rig.device.handle_deliver(rig.session, id, envelope);
+        self.step(index);
     }
 
     fn act(&mut self, index: usize, effects: Vec<Effect>) {
@@ -179,6 +219,11 @@ impl Mail {
                 Effect::StartHandler { run, .. } => {
                     let rig = &mut self.rigs[index];
                     rig.device.handle_handler_outcome(run, Ok(()), rig.now_ms);
+                    self.step(index);
+                }
+                Effect::ComputeWords(request) => {
+                    let rig = &mut self.rigs[index];
+                    rig.device.handle_words(request.target, words());
                     self.step(index);
                 }
                 Effect::RestartIdentity => {

@@ -3,6 +3,7 @@
 mod absence;
 mod copies;
 mod destroying;
+mod destroying_at_random;
 mod ending;
 mod last_place;
 mod mail;
