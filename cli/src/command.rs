@@ -43,7 +43,7 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Issues(issues) => issues::run(global, &issues, output).await,
         Command::Backup(backup) => backup::run(global, &backup, output).await,
         Command::Restore(restore) => restore::run(global, restore, output).await,
-        Command::Export(group) => export::run(global, &group, output),
+        Command::Export(group) => export::run(global, group, output).await,
         Command::Relay(relay) => relay::run(global, &relay, output).await,
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod backup_passphrase;
 mod command;
+mod data_work;
 mod device;
 mod explanation;
 mod failure;

@@ -31,6 +31,14 @@ struct NoteObject<'a> {
     text: &'a str,
 }
 
+/// How far something is, in JSON.
+#[derive(Serialize)]
+struct ProgressObject {
+    r#type: &'static str,
+    messages: u64,
+    of: u64,
+}
+
 /// The two outputs of the program.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
@@ -106,6 +114,34 @@ impl Output {
             text.to_owned()
         };
         let _ = writeln!(io::stderr().lock(), "{line}");
+    }
+
+    /// Shows how far something is, once it is known of how many messages; whether it did. For
+    /// a person the line is written over, and only where one looks on.
+    pub(crate) fn progress(self, (messages, of): (u64, Option<u64>)) -> bool {
+        let Some(of) = of else { return false };
+        let mut error_output = io::stderr().lock();
+        if self.json {
+            let object = ProgressObject {
+                r#type: "progress",
+                messages,
+                of,
+            };
+            let line = to_json(&object).unwrap_or_default();
+            return writeln!(error_output, "{line}").is_ok();
+        }
+        if !error_output.is_terminal() {
+            return false;
+        }
+        let written = write!(error_output, "\r{messages} of {of} messages");
+        written.and_then(|()| error_output.flush()).is_ok()
+    }
+
+    /// Ends the line that was written over.
+    pub(crate) fn end_progress(self) {
+        if !self.json {
+            let _ = writeln!(io::stderr().lock());
+        }
     }
 
     /// Tells that the command failed.

@@ -33,7 +33,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::core::error::{EngineError, StorageFault};
 use crate::keys::KeyStoreError;
-use crate::profile::ProfileError;
+use crate::profile::{NotWritable, ProfileError};
 
 pub use self::make::{Contents, make};
 pub(crate) use self::place::{Place, Unfinished};
@@ -166,10 +166,10 @@ pub enum BackupError {
     Closed,
     /// The key store doesn't take the new keys.
     #[error("the keys can't be saved: {0}")]
-    KeyStore(#[from] KeyStoreError),
+    KeyStore(KeyStoreError),
     /// The profile can't be changed.
     #[error("the profile can't be changed: {0}")]
-    Profile(#[from] ProfileError),
+    Profile(ProfileError),
     /// It was cancelled.
     #[error("cancelled")]
     Cancelled,
@@ -214,6 +214,26 @@ impl BackupError {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full,
             kind => Self::Unwritable(kind),
+        }
+    }
+}
+
+impl From<ProfileError> for BackupError {
+    fn from(error: ProfileError) -> Self {
+        match error {
+            ProfileError::NotWritable(NotWritable::Full) => Self::Full,
+            error => Self::Profile(error),
+        }
+    }
+}
+
+impl From<KeyStoreError> for BackupError {
+    fn from(error: KeyStoreError) -> Self {
+        match error {
+            KeyStoreError::Io(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => {
+                Self::Full
+            }
+            error => Self::KeyStore(error),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! `backup`: writes all groups into one file under a passphrase.
 
 use rand_core::OsRng;
-use sealpost_engine::backup::{Contents, Progress, make, portable_settings};
+use sealpost_engine::backup::{Contents, make, portable_settings};
 use sealpost_engine::clock::{Clock as _, SystemClock};
 use tokio::runtime::Handle;
 
 use crate::arguments::{Backup, Global};
 use crate::backup_passphrase;
+use crate::data_work;
 use crate::device::Device;
 use crate::explanation::backup_error;
 use crate::failure::{Exit, Failure};
@@ -34,23 +35,15 @@ pub(super) async fn run(global: &Global, backup: &Backup, output: Output) -> Res
         now_ms: SystemClock.now_ms(),
     };
     let (file, runtime) = (backup.file.clone(), Handle::current());
-    let made = tokio::task::spawn_blocking(move || {
-        let progress = Progress::default();
-        make(
-            &contents,
-            &file,
-            &passphrase,
-            &progress,
-            &runtime,
-            &mut OsRng,
-        )
+    let made = data_work::run(output, move |progress| {
+        let rng = &mut OsRng;
+        make(&contents, &file, &passphrase, progress, &runtime, rng)
     })
     .await;
     for group in groups {
         group.close().await;
     }
-    let made = made.map_err(|_| Failure::bug("The backup ended early.", "A thread broke off"))?;
-    let made = made.map_err(|error| backup_error(error, &global.profile))?;
+    let made = made?.map_err(|error| backup_error(error, &global.profile))?;
     output.say(&Report::Backup {
         groups: made.groups,
         messages: made.messages,

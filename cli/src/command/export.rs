@@ -7,8 +7,9 @@ use sealpost_engine::namespace::Namespace;
 
 use super::messages;
 use crate::arguments::{Global, InGroup};
+use crate::data_work;
 use crate::device::Device;
-use crate::explanation::open_error;
+use crate::explanation::{backup_error, open_error};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::report::Report;
@@ -16,13 +17,32 @@ use crate::report::Report;
 /// Messages printed at a time.
 const PRINTED_AT_ONCE: usize = 200;
 
-pub(super) fn run(global: &Global, wanted: &InGroup, output: Output) -> Result<(), Failure> {
-    let device = Device::open(global)?;
+pub(super) async fn run(global: &Global, wanted: InGroup, output: Output) -> Result<(), Failure> {
+    let (device, profile) = (Device::open(global)?, global.profile.clone());
+    data_work::run(output, move |progress| {
+        let stop = || {
+            progress
+                .check()
+                .map_err(|error| backup_error(error, &profile))
+        };
+        export(&device, &wanted, output, &stop)
+    })
+    .await?
+}
+
+/// `stop` fails once the program was told to end.
+fn export(
+    device: &Device,
+    wanted: &InGroup,
+    output: Output,
+    stop: &impl Fn() -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let wanted = wanted.group.as_deref();
     let (mut is_found, mut failed) = (false, None);
     for namespace in device.namespaces()? {
+        stop()?;
         let scratch = scratch()?;
-        let read = read(&device, &namespace, &scratch);
+        let read = read(device, &namespace, &scratch);
         let is_meant = wanted.is_none_or(|wanted| {
             let name = read.as_ref().ok().and_then(|read| read.name.as_deref());
             is_called(&namespace, wanted) || name == Some(wanted)
@@ -32,8 +52,10 @@ pub(super) fn run(global: &Global, wanted: &InGroup, output: Output) -> Result<(
         }
         is_found = true;
         // One that can't be read doesn't keep the others.
-        match read.and_then(|read| print(&namespace, &read, output)) {
-            Err(failure) if failure.exit == Exit::Other => return Err(failure),
+        match read.and_then(|read| print(&namespace, &read, output, stop)) {
+            Err(failure) if matches!(failure.exit, Exit::Other | Exit::Interrupted) => {
+                return Err(failure);
+            }
             Err(failure) => {
                 if let Some(earlier) = failed.replace(failure) {
                     output.fail(&earlier);
@@ -60,7 +82,12 @@ fn read(device: &Device, namespace: &Namespace, scratch: &Scratch) -> Result<Exp
     Export::read(profile, keys, namespace, scratch.path(), now_ms).map_err(open_error)
 }
 
-fn print(namespace: &Namespace, read: &Export, output: Output) -> Result<(), Failure> {
+fn print(
+    namespace: &Namespace,
+    read: &Export,
+    output: Output,
+    stop: &impl Fn() -> Result<(), Failure>,
+) -> Result<(), Failure> {
     output.say(&Report::Export {
         number: namespace.place().unwrap_or_default(),
         group: namespace.as_str().to_owned(),
@@ -80,6 +107,7 @@ fn print(namespace: &Namespace, read: &Export, output: Output) -> Result<(), Fai
             .map(|message| Report::Message(messages::report(message)))
             .collect();
         for some in reports.chunks(PRINTED_AT_ONCE) {
+            stop()?;
             output.say_all(some)?;
         }
     }

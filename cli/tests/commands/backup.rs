@@ -112,35 +112,95 @@ fn a_restore_that_is_killed_brings_all_of_it_or_nothing() {
         }
     }
     let (mut nothing, mut all) = (0, 0);
-    // From before the key is derived to well after the end.
-    let mut delay = Duration::from_millis(20);
+    // From the first moment at which something of it is there to well after the end.
+    let mut delay = Duration::from_micros(500);
     while all < 2 {
-        let profile = format!("new-{}", delay.as_millis());
-        Ended::run(folder, &profile, &["init", "--key-store", "file"]);
-        let arguments = [
-            "restore",
-            file.to_str().unwrap(),
-            "--passphrase-file",
-            passphrase.to_str().unwrap(),
-        ];
-        let mut running = Running::start(folder, &profile, &arguments);
+        let profile = format!("new-{}", delay.as_micros());
+        let mut running = start_restore(folder, &profile, &file, &passphrase);
+        until_there(&mut running, &folder.join(&profile).join("restore.new"));
         std::thread::sleep(delay);
-        running.child.kill().unwrap();
-        running.child.wait().unwrap();
-        let listed = Ended::run(folder, &profile, &["group", "list"]);
-        assert_eq!(listed.exit, 0, "{listed:?}");
-        match listed.said.len() as u64 {
+        match killed(running, folder, &profile) {
             0 => nothing += 1,
             found if found == groups => all += 1,
             found => panic!("{found} of {groups} groups after {delay:?}"),
         }
-        let left = fs::read_dir(folder.join(&profile)).unwrap();
-        let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        assert!(left.into_iter().all(|name| !name.starts_with("restore")));
-        delay = delay.mul_f64(1.35);
+        delay = delay.mul_f64(1.6);
         assert!(delay < Duration::from_secs(60), "it never ends");
     }
     assert!(nothing > 0, "it was never killed in time");
+    // And while what counts already is put in place.
+    let mut hits = 0;
+    for round in 0..20 {
+        let profile = format!("ready-{round}");
+        let ready = folder.join(&profile).join("restore.ready");
+        let mut running = start_restore(folder, &profile, &file, &passphrase);
+        until_there(&mut running, &ready);
+        running.child.kill().unwrap();
+        running.child.wait().unwrap();
+        hits += u32::from(ready.exists());
+        assert_eq!(killed(running, folder, &profile), groups);
+        if hits == 2 {
+            break;
+        }
+    }
+    assert!(hits > 0, "it was never killed while it was put in place");
+}
+
+fn start_restore(folder: &Path, profile: &str, file: &Path, passphrase: &Path) -> Running {
+    Ended::run(folder, profile, &["init", "--key-store", "file"]);
+    let (file, passphrase) = (file.to_str().unwrap(), passphrase.to_str().unwrap());
+    let arguments = ["restore", file, "--passphrase-file", passphrase];
+    Running::start(folder, profile, &arguments)
+}
+
+/// Waits for a path, or for the end of the program.
+fn until_there(running: &mut Running, path: &Path) {
+    while !path.exists() && running.child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+}
+
+/// Kills it and says how many groups are there at the next start, of which nothing is left.
+fn killed(mut running: Running, folder: &Path, profile: &str) -> u64 {
+    // It may have ended.
+    let _ = running.child.kill();
+    running.child.wait().unwrap();
+    let listed = Ended::run(folder, profile, &["group", "list"]);
+    assert_eq!(listed.exit, 0, "{listed:?}");
+    let left = fs::read_dir(folder.join(profile)).unwrap();
+    let left = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(left.into_iter().all(|name| !name.starts_with("restore")));
+    listed.said.len() as u64
+}
+
+#[cfg(unix)]
+#[test]
+fn a_backup_that_is_interrupted_says_so_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (_relay, passphrase) = two_groups(folder);
+    let out = folder.join("out");
+    fs::create_dir(&out).unwrap();
+    let file = out.join("host.sealpost-backup");
+    let arguments = [
+        "backup",
+        file.to_str().unwrap(),
+        "--passphrase-file",
+        passphrase.to_str().unwrap(),
+    ];
+    let mut running = Running::start(folder, "host", &arguments);
+    while fs::read_dir(&out).unwrap().count() == 0 {
+        assert!(running.child.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let number = running.child.id().to_string();
+    let told = std::process::Command::new("kill")
+        .args(["-INT", &number])
+        .status();
+    assert!(told.unwrap().success());
+    let ended = running.child.wait().unwrap();
+    assert_eq!(ended.code(), Some(130));
+    assert_eq!(fs::read_dir(&out).unwrap().count(), 0);
 }
 
 #[test]

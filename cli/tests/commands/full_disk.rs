@@ -25,12 +25,18 @@ run read messages
 run no_backup backup small/kept
 cmp small/kept before || exit 97
 ls small | grep part && exit 96
+run no_restore restore before
+ls small/host | grep restore && exit 95
 TMPDIR=. run exported export
 run refused send "$(head -c 60000 /dev/zero | tr '\0' x)"
 run read_again messages
+truncate -s -40960 small/ballast
+run tight_restore restore before
+ls small/host | grep restore && exit 95
 rm small/ballast
-run sent send after
-run all messages
+run restored restore before
+run sent send --group 1 after
+run all messages --group 1
 "#;
 
 #[test]
@@ -47,6 +53,7 @@ fn a_device_on_a_full_disk_opens_shows_what_it_has_and_loses_nothing() {
     let code = ran.as_ref().ok().and_then(|ran| ran.status.code());
     assert!(code != Some(97), "the earlier backup is not what it was");
     assert!(code != Some(96), "half a backup is left");
+    assert!(code != Some(95), "half a restore is left");
     let Some(ran) = ran.ok().filter(|ran| ran.status.success()) else {
         let skipped = "NOT RUN: this system gives users no mount namespaces, so nothing was \
                        shown about a full disk\n";
@@ -73,6 +80,13 @@ fn a_device_on_a_full_disk_opens_shows_what_it_has_and_loses_nothing() {
     let no_backup = said("no_backup");
     assert_eq!(no_backup.len(), 1, "{no_backup:?}");
     assert_eq!(no_backup[0]["code"], "disk-full");
+    // Without any room, and with room for the begin of it.
+    for name in ["no_restore", "tight_restore"] {
+        let refused = said(name);
+        assert_eq!(refused.len(), 1, "{refused:?}");
+        assert_eq!(refused[0]["code"], "disk-full", "{name}");
+    }
+    assert_eq!(said("restored")[0]["messages"], 1);
     assert_eq!(said("exported")[1]["text"], "before");
     let refused = said("refused");
     assert_eq!(refused.len(), 1, "{refused:?}");

@@ -285,3 +285,38 @@ async fn what_is_there_already_stays_as_it_is() {
     assert_eq!(group.messages_after(0, 9).await.unwrap()[0].position, 1);
     group.close().await;
 }
+
+#[test]
+fn what_comes_and_goes_between_the_pages_tears_nothing() {
+    let home = Home::new();
+    let profile = home.profile();
+    let namespace = make_group(&home, &profile, "Family", 1_200);
+    let item = KeyItemName::group(&profile.id(), &namespace);
+    let item = home.keys.load(&item).unwrap().unwrap();
+    let keys = GroupKeys::decode(&item, &profile.id()).unwrap();
+    let path = database_path(profile.directory(), &namespace);
+    let first = keys.first_identity().unwrap().id;
+    let mut store = Store::open(&path, keys.database_key(), &first).unwrap();
+    let head = store.backup_head().unwrap();
+    let (mut after, mut seen, mut pages) = (0, Vec::new(), 0);
+    loop {
+        let page = store.backup_messages(after, head.last_position).unwrap();
+        let Some(last) = page.last() else { break };
+        after = last.position;
+        seen.extend(page.iter().map(|message| message.position));
+        pages += 1;
+        // One that was read, one that is to be read, and a new one.
+        let mut changes: Vec<_> = [after - 1, after + 100]
+            .map(|position| Change::MessageDeleted { position })
+            .into();
+        changes.push(Change::MessageStored(text(5_000 + pages, false)));
+        store.apply(&changes, None).unwrap();
+    }
+    assert!(pages > 2, "{pages}");
+    assert!(seen.is_sorted() && seen.last() <= Some(&head.last_position));
+    // Of those of the begin only what went before its page was read is missing.
+    let missing: Vec<_> = (1..=head.last_position)
+        .filter(|position| seen.binary_search(position).is_err())
+        .collect();
+    assert_eq!(missing, [2, 601, 1_102]);
+}
