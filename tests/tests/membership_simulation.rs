@@ -83,6 +83,7 @@ fn histories_that_once_broke_the_rule_keep_it() {
             let seeds = *seed..*seed + 1;
             let account = run_many(scenario(id), Rule::Product, seeds, Fault::None);
             assert_eq!(account.violations, 0, "{}", account.line(scenario(id)));
+            assert_eq!(account.histories, 1, "{id}-{seed} shows nothing any more");
         }
     }
 }

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use sealpost_protocol::key::SigningPublic;
 use sealpost_protocol::manifest::SignedManifest;
 
 use super::device::{Device, Phase};
@@ -61,6 +62,9 @@ pub struct Verdict {
     pub is_info_death: bool,
     /// A removal reached live devices of one camp, and none of another.
     pub is_unheard: bool,
+    /// One that counts as unheard did reach that camp, but only signed by somebody whom it
+    /// holds in limbo.
+    pub is_heard_from_limbo: bool,
     /// A member lists a removed device that went on signing, or one of its puppets.
     pub lists_rogue: bool,
 }
@@ -236,39 +240,47 @@ impl<'a, M: Machine> Judge<'a, M> {
         }
         let is_unheard = !self.has_reached_by_members(camp, target);
         self.verdict.is_unheard |= is_unheard;
+        self.verdict.is_heard_from_limbo |= is_unheard && self.has_reached(camp, target);
         is_unheard
+    }
+
+    /// The manifests that remove this device.
+    fn removals_against(&self, target: usize) -> impl Iterator<Item = &'a SignedManifest> {
+        let key = self.device(target).key();
+        let issued = &self.world.issued;
+        issued.values().filter(move |manifest| {
+            let parent = manifest.parent().and_then(|parent| issued.get(&parent));
+            !manifest.lists(&key) && parent.is_some_and(|parent| parent.lists(&key))
+        })
     }
 
     /// Whether any of these devices ever received a manifest that removes this one.
     fn has_reached(&self, some: &Camp, target: usize) -> bool {
-        let key = self.device(target).key();
-        let issued = &self.world.issued;
-        let mut removals = issued.values().filter(|manifest| {
-            let parent = manifest.parent().and_then(|parent| issued.get(&parent));
-            !manifest.lists(&key) && parent.is_some_and(|parent| parent.lists(&key))
-        });
-        removals.any(|removal| {
+        self.removals_against(target).any(|removal| {
             let mut some = some.iter();
             some.any(|at| self.device(*at).received.contains(&removal.hash()))
         })
     }
 
-    /// Whether any device of a camp received a removal by somebody whom it doesn't hold in
-    /// limbo: what those sign can't count there as long as the camp stands.
+    /// Whether any device of a camp received a removal that counts there: what somebody signs
+    /// whose admission may rightly be void can't, as long as the camp holds it in limbo.
     fn has_reached_by_members(&self, camp: &Camp, target: usize) -> bool {
-        let key = self.device(target).key();
-        let issued = &self.world.issued;
-        let mut removals = issued.values().filter(|manifest| {
-            let parent = manifest.parent().and_then(|parent| issued.get(&parent));
-            !manifest.lists(&key) && parent.is_some_and(|parent| parent.lists(&key))
-        });
-        removals.any(|removal| {
+        self.removals_against(target).any(|removal| {
+            let may_be_void = self.may_be_void(removal.issuer());
             camp.iter().any(|at| {
                 let device = self.device(*at);
                 let limbo = device.machine().map(Machine::limbo).unwrap_or_default();
-                device.received.contains(&removal.hash()) && !limbo.contains(removal.issuer())
+                let is_void = may_be_void && limbo.contains(removal.issuer());
+                device.received.contains(&removal.hash()) && !is_void
             })
         })
+    }
+
+    /// Whether a key's admission is excused, whatever any device makes of it.
+    fn may_be_void(&self, key: &SigningPublic) -> bool {
+        let devices = self.world.devices.iter().enumerate();
+        let mut of_key = devices.filter(|(_, device)| device.key() == *key);
+        of_key.any(|(at, _)| self.is_admission_excused(at))
     }
 
     /// Nobody is listed who has wiped, and everybody is who lives.

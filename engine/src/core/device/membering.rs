@@ -226,7 +226,7 @@ impl Device {
 
 /// Why this device is no member any more, as far as it can know.
 fn ending_of(membership: &Membership) -> Ending {
-    if membership.is_admission_void() {
+    if membership.gave_up() || membership.is_admission_void() {
         Ending::Void
     } else if membership.is_admission_dropped() {
         Ending::Full

@@ -4,7 +4,7 @@
 //! Spec: membership rule, sections 3.1 to 3.8.
 
 const SECOND_MS: u64 = 1_000;
-const DAY_MS: u64 = 24 * 60 * 60 * SECOND_MS;
+pub(super) const DAY_MS: u64 = 24 * 60 * 60 * SECOND_MS;
 
 /// Known manifests, accepted or parked, above which the oldest are folded away.
 ///
@@ -60,8 +60,8 @@ pub(super) const MERGES_PER_FIRING_MAX: usize = 6;
 /// manifest lists them, which one merge closes, the only one of its day.
 pub(super) const CLOSINGS_PER_DAY_MAX: usize = 16;
 
-/// The span in which [`CLOSINGS_PER_DAY_MAX`] is counted.
-pub(super) const CLOSINGS_SPAN_MS: u64 = DAY_MS;
+/// Limbo keys that one device asks within a day of one run at most.
+pub(super) const QUESTIONS_PER_DAY_MAX: usize = 16;
 
 /// T: the merge delay per rank, and the width of its random part.
 pub(super) const MERGE_DELAY_MS: u64 = 20 * SECOND_MS;
@@ -85,3 +85,10 @@ pub(super) const REMOVED_ISSUER_GRACE_MS: u64 = 30 * DAY_MS;
 /// on its way, and well within the grace, for whoever let it in was removed, and it is heard no
 /// longer than that one.
 pub(super) const GIVE_UP_AFTER_MS: u64 = REMOVED_ISSUER_GRACE_MS / 2;
+
+/// For how long it has been online in this run with nothing left to read, before it leaves: what
+/// waited for it has come by then.
+pub(super) const GIVE_UP_DRAINED_MS: u64 = 6 * DRAINED_STEP_MS;
+
+/// What one look at the clock adds to that at most: a clock that was set adds no more.
+pub(super) const DRAINED_STEP_MS: u64 = 60 * 60 * SECOND_MS;

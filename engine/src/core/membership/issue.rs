@@ -206,7 +206,12 @@ impl Membership {
     /// knows, a leave removes nobody else whatever it lists.
     fn unsent_parent(&self, secret: &SigningSecret) -> Option<SignedManifest> {
         let me = self.last_record(&self.me.signing)?;
-        let mut members = self.view().clone();
+        let others = self.view().iter();
+        let others = others.filter(|(key, _)| **key != self.me.signing);
+        let mut members: BTreeMap<_, _> = others
+            .take(GROUP_MEMBERS_MAX.saturating_sub(1))
+            .map(|(key, member)| (*key, member.clone()))
+            .collect();
         members.insert(self.me.signing, me);
         let (unsent, _) = self.sign(&self.root, members, secret).ok()?;
         Some(unsent)

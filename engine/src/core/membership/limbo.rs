@@ -7,8 +7,9 @@
 //! - after half a day it is asked, once: it is sent the current manifest, which doesn't list it.
 //!   Whoever counts the asker in answers with what speaks for it, and so is heard of;
 //! - after a day a merge on a manifest that lists it removes it expressly, if it was heard of;
-//! - a device that finds itself in limbo leaves after fifteen days. Nobody who could let it in
-//!   has done so, and those who count it in may be unable to hear anybody else.
+//! - a device that finds itself in limbo leaves after fifteen days, once it has been online for
+//!   hours with nothing left to read. Nobody who could let it in has done so, and those who count
+//!   it in may be unable to hear anybody else.
 //!
 //! The devices ask and close each at another time of a half day: two parts of a group that hold
 //! each other in limbo would otherwise close each other at once, and nobody be left.
@@ -21,10 +22,10 @@ use sealpost_protocol::key::{DeviceKeys, SigningPublic, SigningSecret};
 use sealpost_protocol::manifest::{ManifestHash, Member, SignedManifest};
 
 use super::bound::{
-    ASK_AFTER_MS, CLOSE_AFTER_MS, CLOSE_SPREAD_MS, CLOSINGS_PER_DAY_MAX, GIVE_UP_AFTER_MS,
-    PLEAS_MAX,
+    ASK_AFTER_MS, CLOSE_AFTER_MS, CLOSE_SPREAD_MS, CLOSINGS_PER_DAY_MAX, DRAINED_STEP_MS,
+    GIVE_UP_AFTER_MS, GIVE_UP_DRAINED_MS, PLEAS_MAX, QUESTIONS_PER_DAY_MAX,
 };
-use super::{IssueError, Membership, MembershipChange};
+use super::{IssueError, Leave, Membership, MembershipChange, MembershipEffect};
 
 /// What to do about keys that have been in limbo for long.
 pub(super) enum LimboStep {
@@ -64,7 +65,7 @@ impl Membership {
     ///
     /// A removed device that invents puppets could otherwise cause a merge for each.
     pub(super) fn closing(&self, now_ms: u64) -> Option<LimboStep> {
-        let closed = self.timer.recent_closings(now_ms);
+        let closed = self.timer.closings.recent(now_ms);
         let room = CLOSINGS_PER_DAY_MAX.saturating_sub(closed);
         let due: BTreeSet<_> = self
             .closable()
@@ -80,12 +81,15 @@ impl Membership {
     }
 
     /// The limbo keys that are to be asked.
+    ///
+    /// Each question is many blobs, and a removed device may invent as many keys as it likes.
     pub(super) fn asking(&self, now_ms: u64) -> Option<LimboStep> {
+        let room = QUESTIONS_PER_DAY_MAX.saturating_sub(self.timer.questions.recent(now_ms));
         let asked: Vec<_> = self
             .unasked()
             .filter(|(_, due_ms)| now_ms >= *due_ms)
             .filter_map(|(key, _)| Some(self.last_record(&key)?.keys))
-            .take(CLOSINGS_PER_DAY_MAX)
+            .take(room)
             .collect();
         (!asked.is_empty()).then_some(LimboStep::Ask { asked })
     }
@@ -100,9 +104,12 @@ impl Membership {
             LimboStep::Close { parent } => {
                 let closed = self.limbo_in(&parent).count();
                 self.issue_merge(Some(parent), self.view().clone(), secret, now_ms)?;
-                self.timer.remember_closings(closed, now_ms);
+                self.timer.closings.remember(closed, now_ms);
             }
-            LimboStep::Ask { asked } => self.ask(asked),
+            LimboStep::Ask { asked } => {
+                self.timer.questions.remember(asked.len(), now_ms);
+                self.ask(asked);
+            }
         }
         Ok(())
     }
@@ -124,7 +131,9 @@ impl Membership {
     /// Answers a member that seems not to count this device in, with the greatest manifest of
     /// each issuer that lists it, and with the own anchor.
     ///
-    /// What speaks for this device goes before what makes it heard of.
+    /// What speaks for this device goes before what makes it heard of. Each of the manifests
+    /// that a question consists of may be one, and so may each of an answer: the same answer is
+    /// not given twice.
     pub(super) fn answer(&mut self, author: &SigningPublic, hash: &ManifestHash, is_news: bool) {
         let is_greeted = self.known.hello_sent.contains(author);
         let asker = self.view().get(author).map(|member| member.keys);
@@ -141,6 +150,11 @@ impl Membership {
             .take(PLEAS_MAX)
             .cloned()
             .collect();
+        let answer: Vec<_> = pleas.iter().map(SignedManifest::hash).collect();
+        if self.answers.get(author) == Some(&answer) {
+            return;
+        }
+        self.answers.insert(*author, answer);
         for manifest in pleas.into_iter().chain([self.root.clone()]) {
             self.send(keys, manifest);
         }
@@ -249,26 +263,41 @@ impl Membership {
     pub(super) fn next_limbo_step(&self) -> Option<u64> {
         let now_ms = self.timer.now_ms;
         if !self.is_listed() {
-            return self.gives_up_ms().filter(|due_ms| *due_ms > now_ms);
+            return self.next_give_up_look().filter(|due_ms| *due_ms > now_ms);
         }
-        let room_ms = self.timer.closings_room_ms();
+        let room_ms = self.timer.closings.room_ms();
         let closings = self.closable().map(|(_, due_ms)| due_ms.max(room_ms));
-        let questions = self.unasked().map(|(_, due_ms)| due_ms);
+        let room_ms = self.timer.questions.room_ms();
+        let questions = self.unasked().map(|(_, due_ms)| due_ms.max(room_ms));
         let steps = closings.chain(questions);
         steps.filter(|due_ms| *due_ms > now_ms).min()
     }
 
-    /// When this device leaves, if it is in limbo itself.
+    /// When this device leaves at the earliest, if it is in limbo itself.
     fn gives_up_ms(&self) -> Option<u64> {
         let since_ms = self.known.limbo_since.get(&self.me.signing)?;
         (!self.is_removed()).then(|| since_ms.saturating_add(GIVE_UP_AFTER_MS))
     }
 
-    /// Leaves if nobody has let this device in for long.
+    /// When to look again whether this device leaves.
+    fn next_give_up_look(&self) -> Option<u64> {
+        let look_ms = self.timer.now_ms.saturating_add(DRAINED_STEP_MS);
+        self.gives_up_ms().map(|due_ms| due_ms.max(look_ms))
+    }
+
+    /// Leaves if nobody has let this device in for long, and nothing on its way to it can.
     pub(super) fn give_up_if_due(&mut self, secret: &SigningSecret, now_ms: u64) {
-        if self.gives_up_ms().is_some_and(|due_ms| now_ms >= due_ms) {
-            // Without a manifest to build on it stays as it is, and the person is told.
-            let _ = self.issue_restating_leave(secret, now_ms);
+        let is_due = self.gives_up_ms().is_some_and(|due_ms| now_ms >= due_ms);
+        if !is_due || self.timer.drained_ms < GIVE_UP_DRAINED_MS {
+            return;
+        }
+        self.gave_up = true;
+        // Nobody else is left, or nothing to build on: then nobody can be told.
+        if !matches!(
+            self.issue_restating_leave(secret, now_ms),
+            Ok(Leave::Issued)
+        ) {
+            self.effects.push(MembershipEffect::Removed);
         }
     }
 }

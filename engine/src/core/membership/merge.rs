@@ -15,18 +15,38 @@ use sealpost_protocol::manifest::{ManifestHash, SignedManifest};
 use sha2::{Digest, Sha256};
 
 use super::Membership;
-use super::bound::{CLOSINGS_PER_DAY_MAX, CLOSINGS_SPAN_MS, MERGE_DELAY_MS, MERGES_PER_FIRING_MAX};
+use super::bound::{
+    CLOSINGS_PER_DAY_MAX, DAY_MS, DRAINED_STEP_MS, MERGE_DELAY_MS, MERGES_PER_FIRING_MAX,
+    QUESTIONS_PER_DAY_MAX,
+};
 use super::limbo::LimboStep;
 
 /// The volatile state of the merge timer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct MergeTimer {
     delay: Delay,
     online: bool,
     /// The last time this device was told, Unix ms.
     pub(super) now_ms: u64,
-    /// When limbo keys were closed within the last day, oldest first.
-    closings_ms: VecDeque<u64>,
+    /// How long this device was online with nothing left to read, in this run.
+    pub(super) drained_ms: u64,
+    /// Limbo keys that were closed.
+    pub(super) closings: Daily,
+    /// Limbo keys that were asked.
+    pub(super) questions: Daily,
+}
+
+impl Default for MergeTimer {
+    fn default() -> Self {
+        Self {
+            delay: Delay::Idle,
+            online: false,
+            now_ms: 0,
+            drained_ms: 0,
+            closings: Daily::new(CLOSINGS_PER_DAY_MAX),
+            questions: Daily::new(QUESTIONS_PER_DAY_MAX),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -220,6 +240,10 @@ impl MergeTimer {
             }
             other @ (Delay::Idle | Delay::Wanted | Delay::Paused { .. }) => other,
         };
+        if self.online {
+            let passed_ms = now_ms.saturating_sub(self.now_ms).min(DRAINED_STEP_MS);
+            self.drained_ms = self.drained_ms.saturating_add(passed_ms);
+        }
         self.online = online;
         self.now_ms = now_ms;
         if let (true, Delay::Paused { left_ms }) = (online, self.delay) {
@@ -235,24 +259,44 @@ impl MergeTimer {
     fn is_due(&self) -> bool {
         matches!(self.delay, Delay::Running { left_ms: 0, .. })
     }
+}
 
-    pub(super) fn recent_closings(&self, now_ms: u64) -> usize {
-        let closings = self.closings_ms.iter();
-        closings
-            .filter(|closed_ms| now_ms < closed_ms.saturating_add(CLOSINGS_SPAN_MS))
+/// When something was done within the last day of this run, of which a day has room for so
+/// much.
+#[derive(Clone, Debug)]
+pub(super) struct Daily {
+    most: usize,
+    /// Oldest first.
+    times_ms: VecDeque<u64>,
+}
+
+impl Daily {
+    const fn new(most: usize) -> Self {
+        Self {
+            most,
+            times_ms: VecDeque::new(),
+        }
+    }
+
+    /// How much was done within the last day.
+    pub(super) fn recent(&self, now_ms: u64) -> usize {
+        let times = self.times_ms.iter();
+        times
+            .filter(|at_ms| now_ms < at_ms.saturating_add(DAY_MS))
             .count()
     }
 
-    pub(super) fn remember_closings(&mut self, closed: usize, now_ms: u64) {
-        self.closings_ms
-            .retain(|closed_ms| now_ms < closed_ms.saturating_add(CLOSINGS_SPAN_MS));
-        self.closings_ms.extend(std::iter::repeat_n(now_ms, closed));
+    /// So much was done.
+    pub(super) fn remember(&mut self, count: usize, now_ms: u64) {
+        self.times_ms
+            .retain(|at_ms| now_ms < at_ms.saturating_add(DAY_MS));
+        self.times_ms.extend(std::iter::repeat_n(now_ms, count));
     }
 
-    /// From when on another key may be closed.
-    pub(super) fn closings_room_ms(&self) -> u64 {
-        let before_last = CLOSINGS_PER_DAY_MAX.saturating_sub(1);
-        let oldest = self.closings_ms.iter().rev().nth(before_last);
-        oldest.map_or(0, |closed_ms| closed_ms.saturating_add(CLOSINGS_SPAN_MS))
+    /// From when on there is room again.
+    pub(super) fn room_ms(&self) -> u64 {
+        let before_last = self.most.saturating_sub(1);
+        let oldest = self.times_ms.iter().rev().nth(before_last);
+        oldest.map_or(0, |at_ms| at_ms.saturating_add(DAY_MS))
     }
 }

@@ -62,7 +62,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sealpost_protocol::key::{DeviceKeys, SigningPublic, SigningSecret};
-use sealpost_protocol::manifest::{GroupId, Manifest, Member, SignedManifest};
+use sealpost_protocol::manifest::{GroupId, Manifest, ManifestHash, Member, SignedManifest};
 
 mod anchor;
 mod bound;
@@ -103,6 +103,10 @@ pub struct Membership {
     /// Invariant: between calls, what `view::compute` says of `known`.
     standing: Standing,
     timer: MergeTimer,
+    /// What each member was answered with in this run, by the hashes.
+    answers: BTreeMap<SigningPublic, Vec<ManifestHash>>,
+    /// True once this device left by itself, as nobody counted it in.
+    gave_up: bool,
     /// True once this device issued its leave: its own removal is then no news.
     leaves: bool,
     changes: Vec<MembershipChange>,
@@ -190,6 +194,8 @@ impl Membership {
             known,
             standing: Standing::default(),
             timer: MergeTimer::default(),
+            answers: BTreeMap::new(),
+            gave_up: false,
             leaves: false,
             changes: Vec::new(),
             effects: Vec::new(),
@@ -223,6 +229,12 @@ impl Membership {
     #[must_use]
     pub fn is_removed(&self) -> bool {
         self.known.tombs.contains_key(&self.me.signing)
+    }
+
+    /// Whether this device left by itself, because it was in limbo for long.
+    #[must_use]
+    pub const fn gave_up(&self) -> bool {
+        self.gave_up
     }
 
     /// The current manifest: the greatest one by a member.

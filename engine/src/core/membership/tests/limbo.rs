@@ -7,6 +7,7 @@ use sealpost_protocol::manifest::SignedManifest;
 use super::super::{Membership, MembershipEffect};
 use super::{
     HOUR_MS, NOW_MS, Person, drained_sends, joined, listed, manifest, pass, sent, take, take_at,
+    tick,
 };
 
 const DAY_MS: u64 = 24 * HOUR_MS;
@@ -185,6 +186,98 @@ fn device_in_limbo_leaves_after_fifteen_days_and_removes_nobody_else() {
     assert_eq!(listed(&counting, &people), [0, 1, 2, 3]);
     hand_over(&sent(&effects), joiner, c, &mut counting, NOW_MS);
     assert_eq!(listed(&counting, &people), [0, 1, 2]);
+}
+
+/// `c` stated its admission after all, and that waits on the relay: nothing may be decided
+/// before it is read, however long ago the limbo began.
+#[test]
+fn device_that_comes_back_after_weeks_reads_what_waits_before_it_leaves() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, c, joiner] = &people;
+    let torn = torn(&people);
+    let mut group = joined(joiner, &torn.admission);
+    take(&mut group, a, &manifest(2, Some(&torn.root), &[a, c], a));
+    take(&mut group, a, &torn.root);
+    assert!(!group.is_listed());
+    let back_ms = NOW_MS + 16 * DAY_MS;
+    let rows = group.snapshot().clone();
+    let mut group = Membership::restore(joiner.keys(), rows, back_ms).expect("its own rows");
+    pass(&mut group, joiner, back_ms, back_ms + 5 * HOUR_MS);
+    assert!(!group.is_removed());
+    let stated = manifest(3, Some(&torn.admission), &[a, b, c, joiner], c);
+    take_at(&mut group, c, &stated, back_ms + 5 * HOUR_MS);
+    assert!(group.is_listed());
+    pass(
+        &mut group,
+        joiner,
+        back_ms + 5 * HOUR_MS,
+        back_ms + 40 * DAY_MS,
+    );
+    assert!(group.is_listed() && !group.is_removed());
+}
+
+#[test]
+fn clock_that_is_set_ahead_takes_no_device_out_of_its_group_at_once() {
+    let people: [Person; 4] = Person::many();
+    let [a, _, c, joiner] = &people;
+    let torn = torn(&people);
+    let mut group = joined(joiner, &torn.admission);
+    take(&mut group, a, &manifest(2, Some(&torn.root), &[a, c], a));
+    take(&mut group, a, &torn.root);
+    tick(&mut group, joiner, NOW_MS, true);
+    for step in 1..=3 {
+        tick(&mut group, joiner, NOW_MS + step * 100 * DAY_MS, true);
+        assert!(!group.is_removed(), "step {step}");
+    }
+}
+
+#[test]
+fn only_sixteen_keys_in_limbo_are_asked_in_a_day() {
+    let people: Vec<Person> = (0..42).map(Person::new).collect();
+    let (a, b) = (&people[0], &people[1]);
+    let root = manifest(1, None, &[a, b], a);
+    let mut group = joined(a, &root);
+    group
+        .issue_removal(&b.key(), &a.secrets.signing, NOW_MS)
+        .expect("a member");
+    for puppet in &people[2..] {
+        take(&mut group, b, &manifest(2, Some(&root), &[a, b, puppet], b));
+    }
+    assert_eq!(group.limbo().len(), 40);
+    let _ = group.drain();
+    let asked = |group: &mut Membership| {
+        let sends = drained_sends(group);
+        sends.into_iter().map(|(to, _)| to).collect::<BTreeSet<_>>()
+    };
+    let mut now_ms = NOW_MS;
+    let mut of_days = Vec::new();
+    for day in 1..=5 {
+        let end_ms = NOW_MS + day * DAY_MS;
+        pass(&mut group, a, now_ms, end_ms);
+        of_days.push(asked(&mut group).len());
+        now_ms = end_ms;
+    }
+    assert!(of_days.iter().all(|count| *count <= 16), "{of_days:?}");
+    assert_eq!(of_days.iter().sum::<usize>(), 40, "{of_days:?}");
+}
+
+#[test]
+fn question_of_many_manifests_is_answered_once() {
+    let people: [Person; 4] = Person::many();
+    let [a, b, c, joiner] = &people;
+    let torn = torn(&people);
+    let mut other = joined(joiner, &torn.admission);
+    let _ = other.drain();
+    let mut parent = torn.root.clone();
+    let mut answers = 0;
+    for version in 3..10 {
+        let question = manifest(version, Some(&parent), &[a, b, c], a);
+        take(&mut other, a, &question);
+        let sends = drained_sends(&mut other);
+        answers += usize::from(sends.iter().any(|(to, _)| *to == a.key()));
+        parent = question;
+    }
+    assert_eq!(answers, 1);
 }
 
 /// Every manifest that lists it lists another key in limbo, which a leave mustn't name.
