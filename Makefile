@@ -29,8 +29,10 @@ soak: setup ## load and SIGKILL for SECONDS=60, nothing may be lost; SEED= repea
 sim: setup ## simulated histories for SECONDS seconds (SECONDS=600)
 	@cargo run --quiet --package sealpost-tests --bin sim -- --seconds $(SECONDS)
 
-# The machine as optimised as its libraries are; nothing else is built anew.
+# The machine as optimised as its libraries are, and the dice; nothing else is built anew.
 MEMBERSHIP_RUN = cargo run --quiet --package sealpost-tests \
+	--config profile.dev.package.ppv-lite86.opt-level=3 \
+	--config profile.dev.package.rand_chacha.opt-level=3 \
 	--config profile.dev.package.sealpost-engine.opt-level=3 \
 	--config profile.dev.package.sealpost-tests.opt-level=3
 

@@ -37,6 +37,8 @@ pub struct Account {
     pub info_deaths: u64,
     /// Histories in which a removal reached one camp and not another.
     pub unheard: u64,
+    /// Those of them in which it reached that camp, signed by somebody in limbo there.
+    pub heard_from_limbo: u64,
     /// Histories in which some device folded old manifests away.
     pub folded: u64,
     /// Histories in which a removed device or a puppet of it is a member.
@@ -63,6 +65,7 @@ impl Account {
         self.partitions += u64::from(verdict.is_partition);
         self.info_deaths += u64::from(verdict.is_info_death);
         self.unheard += u64::from(verdict.is_unheard);
+        self.heard_from_limbo += u64::from(verdict.is_heard_from_limbo);
         self.folded += u64::from(history.has_folded);
         self.puppets += u64::from(verdict.lists_rogue);
         for failure in &verdict.failures {
@@ -88,6 +91,7 @@ impl Account {
         self.partitions += other.partitions;
         self.info_deaths += other.info_deaths;
         self.unheard += other.unheard;
+        self.heard_from_limbo += other.heard_from_limbo;
         self.folded += other.folded;
         self.puppets += other.puppets;
         self.pushed += other.pushed;
@@ -160,7 +164,7 @@ impl Account {
             "violations"
         };
         format!(
-            "{} histories, {violations} {} (95 %: {}-{}){kinds}, partition {}, info-death {}, unheard in a camp {}",
+            "{} histories, {violations} {} (95 %: {}-{}){kinds}, partition {}, info-death {}, unheard in a camp {} ({} of them signed in limbo)",
             self.histories,
             self.violations,
             Percent(low),
@@ -168,6 +172,7 @@ impl Account {
             self.partitions,
             self.info_deaths,
             self.unheard,
+            self.heard_from_limbo,
         )
     }
 }
