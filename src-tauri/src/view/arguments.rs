@@ -155,11 +155,12 @@ pub struct SetRelayRunning {
     pub on: bool,
 }
 
-/// The arguments of `choose_passphrase` and `unlock`. Erased from memory when dropped.
+/// The arguments of `choose_passphrase`, `unlock` and `remove_passphrase`, and of `back_up` and
+/// `restore_backup`. Erased from memory when dropped.
 #[derive(Deserialize, TS, Zeroize, ZeroizeOnDrop)]
 #[serde(rename_all = "camelCase")]
 pub struct Passphrase {
-    /// The passphrase of the key file.
+    /// The passphrase of the key file, or that of the backup.
     pub passphrase: String,
 }
 
