@@ -280,7 +280,8 @@ fn it_is_noticed_that_removed_issuers_count() {
     let seeds = FIRST_SEED..FIRST_SEED + HISTORIES_PER_FAULT;
     let fault = Fault::RemovedIssuersCount;
     let account = run_many(scenario("known"), Rule::Product, seeds, fault);
-    assert!(account.puppets * 2 > account.histories);
+    // Without the fault it is none; in some histories the attack has no occasion.
+    assert!(account.puppets * 3 > account.histories);
 }
 
 #[test]
