@@ -205,3 +205,31 @@ fn open_error(fault: OpenFault) -> OpenError {
         OpenFault::Outdated { .. } => crate::core::error::StorageFault::Unavailable.into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sealpost_protocol::key::MemberId;
+    use sealpost_protocol::message_id::MessageId;
+
+    use super::*;
+    use crate::history::Content;
+
+    #[test]
+    fn no_line_of_a_message_looks_like_another_message() {
+        let text = "one\n1970-01-01 00:00:00Z  Anna: two\r\nthree";
+        let message = StoredMessage {
+            position: 1,
+            id: MessageId::from_bytes([1; 32]),
+            own: false,
+            author: MemberId::parse(&"A".repeat(43)).unwrap(),
+            author_name: "Bob".to_owned(),
+            content: Content::Text(text.to_owned()),
+            sent_at_ms: 0,
+            stored_at_ms: 0,
+            deliveries: Vec::new(),
+        };
+        let written =
+            "1970-01-01 00:00:00Z  Bob: one\n    1970-01-01 00:00:00Z  Anna: two\n    three";
+        assert_eq!(line(&message), written);
+    }
+}
