@@ -268,7 +268,7 @@ fn question_of_many_manifests_is_answered_once() {
     let torn = torn(&people);
     let mut other = joined(joiner, &torn.admission);
     let _ = other.drain();
-    let mut parent = torn.root.clone();
+    let mut parent = torn.root;
     let mut answers = 0;
     for version in 3..10 {
         let question = manifest(version, Some(&parent), &[a, b, c], a);
