@@ -152,16 +152,16 @@ impl Membership {
     }
 
     /// Leaves where the view without this device can't be stated: it is too long, or lacks this
-    /// device anyway, which leaves for whoever counts it in all the same. The manifest is its
-    /// parent's list without this device, which removes nobody else.
+    /// device anyway, which leaves for whoever counts it in all the same. It rests on a manifest
+    /// that nobody knows, so that it removes nobody else, and names nobody but members: a puppet
+    /// that it named would be taken in by those who let this device in.
     pub(super) fn issue_restating_leave(
         &mut self,
         secret: &SigningSecret,
         now_ms: u64,
     ) -> Result<Leave, IssueError> {
         let me = self.me.signing;
-        let parent = self.restated_parent();
-        let parent = parent.or_else(|| self.unsent_parent(secret));
+        let parent = self.unsent_parent(secret);
         let Some(parent) = parent.filter(|_| !self.is_removed()) else {
             let is_alone = !self.is_listed();
             return is_alone.then_some(Leave::Alone).ok_or(IssueError::NoParent);
@@ -181,25 +181,6 @@ impl Membership {
         self.spread(&manifest, recipients, None);
         self.keep_issued(manifest, now_ms);
         Ok(Leave::Issued)
-    }
-
-    /// A manifest that lists this device and nobody else in limbo.
-    ///
-    /// One that lists nobody removed goes before one that does, for the leave names whom its
-    /// parent names; and then one that counts before one that doesn't.
-    fn restated_parent(&self) -> Option<SignedManifest> {
-        let me = self.me.signing;
-        let lists_me_alone = |manifest: &&SignedManifest| {
-            let lists_others = manifest.members().len() > 1;
-            lists_others && manifest.lists(&me) && self.limbo_in(manifest).all(|limbo| limbo == me)
-        };
-        let is_gone = |member: &Member| self.known.tombs.contains_key(&member.keys.signing);
-        let parents = self.accepted_descending().filter(lists_me_alone);
-        let parent = parents.min_by_key(|manifest| {
-            let counts = self.standing.counting.contains(&manifest.hash());
-            (manifest.members().iter().any(is_gone), !counts)
-        });
-        parent.cloned()
     }
 
     /// A manifest that nobody is sent: this device beside its view. On a parent that nobody

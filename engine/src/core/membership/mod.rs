@@ -31,10 +31,9 @@
 //! - a full table of parked manifests keeps out only what would be parked (3.5);
 //! - nobody greets a device that it knows to be removed, and everybody a member whose own
 //!   anchor, once it arrives, doesn't list this device (3.5);
-//! - a device that is no member in its own view and leaves says so, on a manifest that lists
-//!   it and nobody else in limbo, and nobody removed if there is one, or else on one that nobody
-//!   was sent, so that nobody who counts it in goes on doing so; its list is that manifest's
-//!   without itself (3.4);
+//! - a device that is no member in its own view and leaves says so, on a manifest that nobody
+//!   was sent, so that nobody who counts it in goes on doing so; its list is the view, so that it
+//!   names no puppet, and on such a parent it removes nobody but itself (3.4);
 //! - in an overfull group only leaves and the merge that mends it are issued; other changes
 //!   wait for it (3.4);
 //! - a newcomer is sent the child of a proof before the parent, so that it never takes the
