@@ -21,8 +21,9 @@ pub(crate) async fn run<T: Send + 'static>(
 ) -> Result<T, Failure> {
     let progress = Progress::default();
     let given = progress.clone();
-    let mut task = tokio::task::spawn_blocking(move || work(&given));
+    // Before anything is begun: an end that comes then must not leave a part of it.
     let mut told = std::pin::pin!(interrupted());
+    let mut task = tokio::task::spawn_blocking(move || work(&given));
     let mut is_told = false;
     let mut ticks = tokio::time::interval(SHOW_INTERVAL);
     ticks.tick().await;
