@@ -19,7 +19,7 @@ fn keys_are_in_the_keychain_where_there_is_one_and_never_made_anew() {
         .unwrap();
     let before = device.run_well(&["members"]).unwrap();
     assert!(
-        !device.folder().join("data/laptop/keys").exists(),
+        !device.data().join("laptop/keys").exists(),
         "there is a key file as well"
     );
 
@@ -41,7 +41,7 @@ fn without_a_keychain_a_key_file_serves_as_under_cron() {
         device.run_well(&["init"]).unwrap()[0]["key_store"],
         "key file"
     );
-    let keys = device.folder().join("data/server/keys");
+    let keys = device.data().join("server/keys");
     let mode = std::os::unix::fs::PermissionsExt::mode(&keys.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 
