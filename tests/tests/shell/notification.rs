@@ -12,6 +12,8 @@ use super::stage::{HAS_FOCUS, ONE_AT_A_TIME, Stage, pair};
 /// The newest message on the screen.
 const LAST_TEXT_IS: &str = "return [...document.querySelectorAll('[data-testid=\"message-text\"]')].at(-1)?.textContent.trim() === arguments[0]";
 
+const TAKE_FOCUS_AWAY: &str = "document.activeElement?.blur()";
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_click_leads_out_of_hiding_off_the_task_bar_and_through_a_dialog() {
     let _turn = ONE_AT_A_TIME.lock().await;
@@ -47,10 +49,6 @@ async fn a_click_leads_out_of_hiding_off_the_task_bar_and_through_a_dialog() {
         window.element("close-dialog").await.unwrap();
         click_next(&window, &notices, &guest, dialog).await.unwrap();
         assert!(!window.is_shown("close-dialog").await, "{dialog} covers it");
-        window
-            .run_until("the cursor", HAS_FOCUS, vec![json!("composer")])
-            .await
-            .unwrap();
     }
     window.close().await.unwrap();
 }
@@ -66,10 +64,14 @@ async fn click_next(
     guest.run_well(&["send", text, "--wait", "20"])?;
     let notice = notices.until_after(before, "a notification", |one| one.body.contains("Ben"))?;
     ensure!(notice.has_default, "a click does nothing");
+    // A group that is open shows the message anyway: only the cursor tells that the click led.
+    window.run(TAKE_FOCUS_AWAY, vec![]).await?;
     notices.click(notice.id)?;
     window
         .run_until("the message", LAST_TEXT_IS, vec![json!(text)])
         .await?;
-    window.element("composer").await?;
+    window
+        .run_until("the cursor", HAS_FOCUS, vec![json!("composer")])
+        .await?;
     notices.close(notice.id)
 }
