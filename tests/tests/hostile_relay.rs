@@ -60,6 +60,15 @@ struct Device {
     _directory: tempfile::TempDir,
 }
 
+/// SQLCipher takes itself down when the process of the tests ends, under whatever thread still
+/// uses a store: so none is left behind.
+impl Drop for Device {
+    fn drop(&mut self) {
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| runtime.block_on(self.engine.close()));
+    }
+}
+
 impl Device {
     async fn start(name: &str, relay: &HostileRelay) -> Self {
         let directory = tempfile::tempdir().unwrap();

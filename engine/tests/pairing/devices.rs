@@ -198,6 +198,15 @@ pub(crate) struct Device {
     events: Arc<Mutex<Vec<Event>>>,
 }
 
+/// SQLCipher takes itself down when the process of the tests ends, under whatever thread still
+/// uses a store: so none is left behind.
+impl Drop for Device {
+    fn drop(&mut self) {
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| runtime.block_on(self.engine.close()));
+    }
+}
+
 impl Device {
     /// The texts that the handler was given, in order.
     pub(crate) fn handled(&self) -> Vec<String> {
