@@ -36,7 +36,7 @@ use world::World;
 
 /// Seeds of histories that failed once; each is run again by the tests. What a seed draws
 /// changes with the simulation, so what failed is also kept step by step, in `scripted`.
-pub const SEEDS_THAT_FAILED: [u64; 10] = [
+pub const SEEDS_THAT_FAILED: [u64; 11] = [
     10,
     35,
     39,
@@ -47,6 +47,7 @@ pub const SEEDS_THAT_FAILED: [u64; 10] = [
     1_883_272_091_027_280,
     1_883_272_091_029_885,
     1_883_284_398_159_197,
+    1_883_295_057_982_716,
 ];
 
 /// What came of one history.

@@ -118,6 +118,8 @@ async fn fill(engine: &Engine) {
 async fn turn(folder: &Path, senders: &Senders, times: &mut Times) {
     for _ in 0..SENDS {
         append(folder, &mut times.appends);
+        // It made a file longer; whatever is synced right after it waits for that as well.
+        tokio::time::sleep(PAUSE).await;
         send(&senders.online, &mut times.online).await;
         send(&senders.empty, &mut times.empty).await;
         send(&senders.full, &mut times.full).await;

@@ -18,7 +18,8 @@ const ROUNDS_MAX: usize = 3_000;
 /// go of what is in that inbox.
 const ENDING_ROUNDS: usize = 1_000;
 
-/// Days in which the relay has let go of everything.
+/// Days in which the relay has let go of everything. From then on each day, which is a round,
+/// takes one copy for that inbox.
 const ENDING_DAYS: usize = 31;
 
 impl World {
@@ -34,8 +35,9 @@ impl World {
             }
             self.connect(index)?;
         }
+        let copies: usize = self.nodes.iter().map(|node| node.disk.entries.len()).sum();
         let rounds = if self.is_ending {
-            ENDING_ROUNDS + ENDING_DAYS
+            ENDING_ROUNDS + ENDING_DAYS + copies
         } else {
             ROUNDS_MAX
         };
