@@ -14,6 +14,7 @@
 //! | 6 | receipt | reserved |
 //! | 7 | reaction | reserved |
 //! | 8 | version of the group name | in use, beside 3 |
+//! | 9 | via: the phone that it was written on | in use, beside 2 |
 
 use core::fmt;
 
@@ -23,11 +24,13 @@ use rand_core::{CryptoRng, RngCore};
 use thiserror::Error;
 
 use crate::limit::APP_MESSAGE_ID_BYTES;
+use crate::name::DeviceName;
 
 const ID_FIELD: u32 = 1;
 const TEXT_FIELD: u32 = 2;
 const GROUP_NAME_FIELD: u32 = 3;
 const GROUP_NAME_VERSION_FIELD: u32 = 8;
+const VIA_FIELD: u32 = 9;
 const FIELD_NUMBER_MAX: u32 = (1 << 29) - 1;
 
 /// One message of the app.
@@ -37,6 +40,9 @@ pub struct AppMessage {
     pub id: [u8; APP_MESSAGE_ID_BYTES],
     /// What it says.
     pub kind: AppMessageKind,
+    /// The phone that it was written on, where it wasn't the author's device itself. A label
+    /// by the author, cleaned; it proves nothing.
+    pub via: Option<DeviceName>,
 }
 
 /// What a message of the app says.
@@ -64,7 +70,11 @@ impl AppMessage {
     pub fn new(kind: AppMessageKind, rng: &mut (impl RngCore + CryptoRng)) -> Self {
         let mut id = [0; APP_MESSAGE_ID_BYTES];
         rng.fill_bytes(&mut id);
-        Self { id, kind }
+        Self {
+            id,
+            kind,
+            via: None,
+        }
     }
 
     /// The message as bytes. Of an unknown one, its number with an empty value.
@@ -72,6 +82,7 @@ impl AppMessage {
     pub fn encode(&self) -> Vec<u8> {
         let mut wire = WireAppMessage {
             id: self.id.to_vec(),
+            via: self.via.as_ref().map_or("", DeviceName::as_str).to_owned(),
             ..WireAppMessage::default()
         };
         let mut unknown = None;
@@ -115,7 +126,8 @@ impl AppMessage {
                 number: unknown_number(bytes),
             },
         };
-        Ok(Self { id, kind })
+        let via = DeviceName::of_phone(&wire.via);
+        Ok(Self { id, kind, via })
     }
 }
 
@@ -159,6 +171,8 @@ struct WireAppMessage {
     kind: Option<WireKind>,
     #[prost(uint64, tag = "8")]
     group_name_version: u64,
+    #[prost(string, tag = "9")]
+    via: String,
 }
 
 #[derive(Clone, PartialEq, prost::Oneof)]
@@ -172,7 +186,7 @@ enum WireKind {
 fn is_unknown(number: u32) -> bool {
     let is_known = matches!(
         number,
-        0 | ID_FIELD | TEXT_FIELD | GROUP_NAME_FIELD | GROUP_NAME_VERSION_FIELD
+        0 | ID_FIELD | TEXT_FIELD | GROUP_NAME_FIELD | GROUP_NAME_VERSION_FIELD | VIA_FIELD
     );
     !is_known && number <= FIELD_NUMBER_MAX
 }
@@ -197,14 +211,18 @@ fn unknown_number(mut bytes: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::limit::{BODY_BYTES_MAX, TEXT_BYTES_MAX};
+    use crate::limit::{BODY_BYTES_MAX, NAME_BYTES_MAX, TEXT_BYTES_MAX};
     use crate::vectors;
 
     /// The id of the vectors.
     const ID: [u8; APP_MESSAGE_ID_BYTES] = [0xab; APP_MESSAGE_ID_BYTES];
 
     fn message(kind: AppMessageKind) -> AppMessage {
-        AppMessage { id: ID, kind }
+        AppMessage {
+            id: ID,
+            kind,
+            via: None,
+        }
     }
 
     fn group_name(name: &str, version: u64) -> AppMessageKind {
@@ -234,6 +252,28 @@ mod tests {
     }
 
     #[test]
+    fn the_phone_that_it_was_written_on_stands_beside_it() {
+        for (via, rest) in [
+            ("Moto", "120268694a044d6f746f"),
+            ("手机", "120268694a06e6898be69cba"),
+        ] {
+            let mut message = message(AppMessageKind::Text("hi".to_owned()));
+            message.via = DeviceName::of_phone(via);
+            assert_eq!(message.encode(), with_id(rest));
+            assert_eq!(AppMessage::decode(&with_id(rest)), Ok(message));
+        }
+        // Cleaned like every name: a new line and a sign that turns the text around; then
+        // nothing that can be seen.
+        let noisy = AppMessage::decode(&with_id("120268694a084d6f0a746fe280ae")).unwrap();
+        assert_eq!(noisy.via, DeviceName::of_phone("Mo to"));
+        let empty = AppMessage::decode(&with_id("120268694a03e280ae")).unwrap();
+        assert_eq!(empty.via, None);
+        let long = with_id(&format!("120268694a8001{}", "61".repeat(128)));
+        let long = AppMessage::decode(&long).unwrap().via.unwrap();
+        assert_eq!(long.as_str(), "a".repeat(NAME_BYTES_MAX));
+    }
+
+    #[test]
     fn the_vectors_are_met() {
         for (kind, place) in [
             (AppMessageKind::Text("hello".to_owned()), "text"),
@@ -242,6 +282,10 @@ mod tests {
             let bytes = vectors::bytes(&format!("/app_message/{place}/bytes"));
             assert_eq!(message(kind).encode(), bytes);
         }
+        let mut from_phone = message(AppMessageKind::Text("hello".to_owned()));
+        from_phone.via = DeviceName::of_phone("Moto");
+        let bytes = vectors::bytes("/app_message/text_via/bytes");
+        assert_eq!(from_phone.encode(), bytes);
         assert_eq!(
             AppMessage::decode(&vectors::bytes("/app_message/unknown/bytes")),
             Ok(message(AppMessageKind::Unknown { number: 7 }))
@@ -255,7 +299,7 @@ mod tests {
         assert_eq!(AppMessage::decode(&with_id("3203616263120268694805")), text);
         // A reaction and, before it, something with a higher number.
         let unknown = Ok(message(AppMessageKind::Unknown { number: 7 }));
-        assert_eq!(AppMessage::decode(&with_id("4a00380a")), unknown);
+        assert_eq!(AppMessage::decode(&with_id("5200380a")), unknown);
         // The version of a name that isn't there says nothing.
         assert_eq!(AppMessage::decode(&with_id("120268694002")), text);
         let nothing = Ok(message(AppMessageKind::Unknown { number: 0 }));

@@ -71,6 +71,7 @@ pub mod invitation;
 pub mod key;
 pub mod label;
 pub mod limit;
+pub mod link;
 pub mod manifest;
 pub mod message_id;
 pub mod name;

@@ -89,6 +89,51 @@ pub const APP_MESSAGE_ID_BYTES: usize = 16;
 /// The longest text of one application message: the body without its id and its headers.
 pub const TEXT_BYTES_MAX: usize = BODY_BYTES_MAX - (2 + APP_MESSAGE_ID_BYTES) - (1 + 3);
 
+/// The version of a link's envelopes that this build writes and reads.
+pub const LINK_ENVELOPE_VERSION: u8 = 1;
+
+/// Bytes of a link's id, of a mailbox's id and of a payload's id.
+pub const LINK_ID_BYTES: usize = 16;
+
+/// Envelopes that a relay keeps in one direction of a mailbox.
+pub const LINK_SLOTS: usize = 64;
+
+/// The most envelopes in one page.
+pub const LINK_PAGE_ENVELOPES_MAX: usize = 16;
+
+/// A link's payload is padded to a multiple of this.
+pub const LINK_PADDING_BYTES: usize = 256;
+
+/// The shortest envelope of a link: one padding unit and 50 bytes around it.
+pub const LINK_ENVELOPE_BYTES_MIN: usize = LINK_PADDING_BYTES + 50;
+
+/// The longest envelope of a link that a relay takes.
+pub const LINK_ENVELOPE_BYTES_MAX: usize = 65_536;
+
+/// The longest payload of an envelope: 255 padding units without the byte that ends it.
+pub const LINK_PAYLOAD_BYTES_MAX: usize = 255 * LINK_PADDING_BYTES - 1;
+
+/// The longest header of a payload.
+pub const LINK_HEADER_BYTES_MAX: usize = 2_048;
+
+/// The longest body of a payload that the Link takes; leaves room for any header.
+pub const LINK_BODY_BYTES_MAX: usize = BODY_BYTES_MAX;
+
+/// The longest collapse key.
+pub const LINK_COLLAPSE_BYTES_MAX: usize = 128;
+
+/// The highest sequence of a link: what JavaScript counts exactly.
+pub const LINK_SEQUENCE_MAX: u64 = (1 << 53) - 1;
+
+/// A relay that reports a last sequence above this misbehaves (amendment 17).
+pub const LINK_LAST_MAX: u64 = 1 << 52;
+
+/// How far a sequence may lie above the last one of its direction.
+pub const LINK_JUMP_MAX: u64 = 1 << 24;
+
+/// The longest name in a pairing code, in characters.
+pub const LINK_CODE_NAME_CHARS_MAX: usize = 24;
+
 const SECOND_MS: u64 = 1_000;
 const DAY_MS: u64 = 24 * 60 * 60 * SECOND_MS;
 
@@ -113,6 +158,12 @@ pub const HANDSHAKE_MS: u64 = 10 * SECOND_MS;
 /// The total life of a Push Session, from accept to close.
 pub const PUSH_SESSION_MS: u64 = 30 * SECOND_MS;
 
+/// How long a mailbox lives after its latest stored envelope or claim.
+pub const LINK_MAILBOX_LIFE_MS: u64 = 30 * DAY_MS;
+
+/// How long a pairing code is valid, and a pairing may take.
+pub const LINK_PAIRING_MS: u64 = 5 * 60 * SECOND_MS;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +174,11 @@ mod tests {
         assert_eq!(ENVELOPE_BYTES_MAX, 65_482);
         assert_eq!(ENVELOPE_OVERHEAD_BYTES_MAX, 464);
         assert_eq!(SEQUENCE_MAX, (1 << 63) - 1);
+        assert_eq!(LINK_PAYLOAD_BYTES_MAX, 65_279);
+        assert_eq!(LINK_ENVELOPE_BYTES_MIN, 306);
+        const {
+            assert!(LINK_BODY_BYTES_MAX + 2 + LINK_HEADER_BYTES_MAX <= LINK_PAYLOAD_BYTES_MAX);
+        }
         const { assert!(BODY_BYTES_MAX + ENVELOPE_OVERHEAD_BYTES_MAX <= ENVELOPE_BYTES_MAX) };
     }
 }

@@ -31,6 +31,13 @@ impl DeviceName {
         clean(raw).map_or_else(|| Self::derived(owner), Self)
     }
 
+    /// Cleans the name of a phone, which has no key that a name could follow from; `None` where
+    /// nothing visible is left.
+    #[must_use]
+    pub fn of_phone(raw: &str) -> Option<Self> {
+        clean(raw).map(Self)
+    }
+
     /// The two words that follow from a signing key.
     #[must_use]
     pub fn derived(owner: &SigningPublic) -> Self {

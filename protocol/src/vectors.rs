@@ -67,7 +67,12 @@ pub(crate) struct Given(Vec<u8>);
 impl Given {
     /// Gives the bytes at a place.
     pub(crate) fn new(pointer: &str) -> Self {
-        Self(bytes(pointer))
+        Self::from_bytes(bytes(pointer))
+    }
+
+    /// Gives these bytes.
+    pub(crate) const fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
     }
 }
 

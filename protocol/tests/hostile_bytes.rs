@@ -83,6 +83,7 @@ fn app_message() -> Vec<u8> {
     AppMessage {
         id: [1; 16],
         kind: AppMessageKind::Text("hello".to_owned()),
+        via: DeviceName::of_phone("Moto"),
     }
     .encode()
 }

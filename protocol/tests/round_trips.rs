@@ -196,15 +196,17 @@ proptest! {
     fn app_messages(
         id: [u8; 16],
         text in any::<String>(),
+        via in any::<String>(),
         version: u64,
-        number in (4_u32..1 << 29).prop_filter("in use", |number| *number != 8),
+        number in (4_u32..1 << 29).prop_filter("in use", |number| !(8..=9).contains(number)),
     ) {
         for kind in [
             AppMessageKind::Text(text.clone()),
             AppMessageKind::GroupName { name: text, version },
             AppMessageKind::Unknown { number },
         ] {
-            let message = AppMessage { id, kind };
+            let via = DeviceName::of_phone(&via);
+            let message = AppMessage { id, kind, via };
             prop_assert_eq!(AppMessage::decode(&message.encode()), Ok(message));
         }
     }
