@@ -2,13 +2,15 @@
 //!
 //! One item per group holds the key of that group's database and up to two identities, each
 //! with an id (amendment 11); the database names the identity in use. One item holds the
-//! key of the relay inside the app. Every item names the profile that it belongs to and
-//! carries a check, so that a damaged item and one of another profile are told apart.
+//! key of the relay inside the app, and one the key of the database with the links. Every item
+//! names the profile that it belongs to and carries a check, so that a damaged item and one of
+//! another profile are told apart.
 //!
 //! Layout: `"SPK"` · format `u8` · kind `u8` · profile id `[16]` · payload · check `[8]`.
 //! The payload of a group is database key `[32]` · marker of the last run `[16]`, zero if there
 //! was none (not in format 1) · count `u8` · (id `[16]` · noise secret
-//! `[32]` · signing seed `[32]`) per identity; that of a relay is its secret `[32]`.
+//! `[32]` · signing seed `[32]`) per identity; that of a relay is its secret `[32]`, that of the
+//! links their database key `[32]`.
 
 use std::fmt;
 
@@ -28,6 +30,7 @@ const FORMAT: u8 = 2;
 const FORMAT_WITH_RUN: u8 = 2;
 const KIND_GROUP: u8 = 1;
 const KIND_RELAY: u8 = 2;
+const KIND_LINKS: u8 = 3;
 const CHECK_LABEL: &[u8] = b"sealpost key item check v1";
 
 /// Two during a change of identity, one otherwise.
@@ -52,6 +55,12 @@ impl KeyItemName {
     #[must_use]
     pub fn relay(profile: &ProfileId) -> Self {
         Self(format!("{}/relay", profile.to_text()))
+    }
+
+    /// The item of the links to phones and other paired devices.
+    #[must_use]
+    pub fn links(profile: &ProfileId) -> Self {
+        Self(format!("{}/links", profile.to_text()))
     }
 
     /// The name as text.
@@ -91,10 +100,35 @@ impl KeyItem {
     /// [`KeyStoreError::Damaged`], [`KeyStoreError::OtherProfile`] or
     /// [`KeyStoreError::TooNew`].
     pub fn relay_key(&self, profile: &ProfileId) -> Result<NoiseSecret, KeyStoreError> {
-        let (_, mut payload) = self.payload(KIND_RELAY, profile)?;
-        let key = take::<32>(&mut payload)?;
+        let key = self.only_key(KIND_RELAY, profile)?;
+        Ok(NoiseSecret::from_bytes(*key))
+    }
+
+    /// Packs the key of the database with the links.
+    #[must_use]
+    pub fn from_links_key(profile: &ProfileId, key: &[u8; 32]) -> Self {
+        Self::seal(KIND_LINKS, profile, key)
+    }
+
+    /// Unpacks the key of the database with the links.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::relay_key`].
+    pub fn links_key(&self, profile: &ProfileId) -> Result<Zeroizing<[u8; 32]>, KeyStoreError> {
+        self.only_key(KIND_LINKS, profile)
+    }
+
+    /// The payload of an item that holds nothing but one key.
+    fn only_key(
+        &self,
+        kind: u8,
+        profile: &ProfileId,
+    ) -> Result<Zeroizing<[u8; 32]>, KeyStoreError> {
+        let (_, mut payload) = self.payload(kind, profile)?;
+        let key = Zeroizing::new(*take::<32>(&mut payload)?);
         if payload.is_empty() {
-            Ok(NoiseSecret::from_bytes(*key))
+            Ok(key)
         } else {
             Err(KeyStoreError::Damaged)
         }
@@ -451,6 +485,19 @@ mod tests {
             GroupKeys::decode(&item, &profile).unwrap_err(),
             KeyStoreError::Damaged
         );
+    }
+
+    #[test]
+    fn the_key_of_the_links_is_taken_for_nothing_else() {
+        let mut rng = rng();
+        let profile = ProfileId::generate(&mut rng);
+        let item = KeyItem::from_links_key(&profile, &[7; 32]);
+        assert_eq!(*item.links_key(&profile).unwrap(), [7; 32]);
+        assert_eq!(item.relay_key(&profile), Err(KeyStoreError::Damaged));
+        let relay = KeyItem::from_relay_key(&profile, &NoiseSecret::generate(&mut rng));
+        assert_eq!(relay.links_key(&profile), Err(KeyStoreError::Damaged));
+        let names = [KeyItemName::relay(&profile), KeyItemName::links(&profile)];
+        assert_ne!(names[0], names[1]);
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) struct Way {
 impl Way {
     /// The way of a connection; `None` where the system would choose another one even now, so
     /// that a change of it couldn't be told.
-    fn of(stream: &TcpStream) -> Option<Self> {
+    pub(crate) fn of(stream: &TcpStream) -> Option<Self> {
         let (from, to) = (stream.local_addr().ok()?, stream.peer_addr().ok()?);
         let way = Self { from, to };
         (!way.has_moved()).then_some(way)

@@ -8,7 +8,7 @@ use super::fault::fault;
 use super::{Store, integer, number};
 use crate::core::error::StorageFault;
 use crate::core::issue::SendFailure;
-use crate::core::message::{DeliveryState, MessageHandle};
+use crate::core::message::{AppMessageId, DeliveryState, MessageHandle};
 use crate::history::{Content, DRAFT_BYTES_MAX, Delivery, PAGE_ROWS_MAX, StoredMessage};
 
 pub(super) const COLUMNS: &str =
@@ -80,6 +80,22 @@ impl Store {
             .query_row("SELECT count(*) FROM message", [], |row| row.get(0))
             .map_err(fault)?;
         number(count)
+    }
+
+    /// The Message ID under which an author's message with this id in its body is kept.
+    pub(crate) fn message_of_app_id(
+        &self,
+        author: &MemberId,
+        app_id: &AppMessageId,
+    ) -> Result<Option<MessageId>, StorageFault> {
+        self.connection
+            .prepare_cached("SELECT id FROM message WHERE author = ?1 AND app_id = ?2")
+            .and_then(|mut statement| {
+                let found = |row: &Row<'_>| row.get(0).map(MessageId::from_bytes);
+                let of = params![author.as_str(), app_id];
+                statement.query_row(of, found).optional()
+            })
+            .map_err(fault)
     }
 
     /// What of a message has to be known to delete it or to send it once more.
@@ -236,13 +252,15 @@ impl Store {
 
 pub(super) fn read_message(row: &Row<'_>) -> Result<StoredMessage, StorageFault> {
     let body: Vec<u8> = row.get(5).map_err(fault)?;
+    let (content, via) = Content::and_via(&body);
     Ok(StoredMessage {
         position: number(row.get(0).map_err(fault)?)?,
         id: MessageId::from_bytes(row.get(1).map_err(fault)?),
         own: row.get(2).map_err(fault)?,
         author: member(row.get(3).map_err(fault)?)?,
         author_name: row.get(4).map_err(fault)?,
-        content: Content::of(&body),
+        via,
+        content,
         sent_at_ms: number(row.get(6).map_err(fault)?)?,
         stored_at_ms: number(row.get(7).map_err(fault)?)?,
         deliveries: Vec::new(),

@@ -4,13 +4,7 @@
 //! what is written follows from the core's [`Change`](crate::core::step::Change)s and a few
 //! settings of the shell.
 //!
-//! Layout: `schema_1.sql` and what follows it. One SQLCipher file in WAL mode, `synchronous=FULL`,
-//! `secure_delete=ON`, foreign keys on, 0600 in a directory of 0700, held under an exclusive
-//! lock by the one connection of the one actor.
-//!
-//! The key is 32 random bytes. It reaches SQLCipher through its key function
-//! (`sqlite3_key_v2`, which `rusqlite` wraps as [`Connection::key`]) in the `x'…'` form that
-//! stands for a raw key; it is never part of an SQL statement, and the text is erased.
+//! Layout: `schema_1.sql` and what follows it, in a file as [`encrypted`] makes it.
 //!
 //! Invariants:
 //! - [`Store::apply`] writes all changes of a step in one transaction or none;
@@ -20,6 +14,7 @@
 
 mod apply;
 mod backup;
+pub(crate) mod encrypted;
 mod fault;
 mod history;
 mod issues;
@@ -38,17 +33,18 @@ mod wipe;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::key::MemberId;
 use sealpost_protocol::message_id::MessageId;
-use zeroize::Zeroizing;
 
 pub(crate) use self::apply::Applied;
 pub(crate) use self::backup::{BackupHead, HistoryWriter, NotTaken, TIME_MS_MAX};
+#[cfg(test)]
+use self::encrypted::key_text;
+use self::encrypted::{configure, connect, integer, make_file, number, set_config};
 use self::fault::fault;
 pub(crate) use self::fault::{OpenFault, io_fault};
 pub(crate) use self::schema::FLOOR;
@@ -56,17 +52,7 @@ pub(crate) use self::search::Query;
 use crate::core::error::StorageFault;
 use crate::core::message::AppMessageId;
 use crate::core::step::{Lookup, LookupError, StoredContent};
-use crate::durable_file;
 use crate::keys::IdentityId;
-
-/// How long an opener waits for another one to let go of the file.
-const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 5_000 });
-
-/// How many statements stay prepared: about as many as there are.
-const STATEMENTS_KEPT: usize = 64;
-
-/// The WAL file is cut back to this size after a checkpoint.
-const WAL_BYTES_MAX: i64 = 4 * 1024 * 1024;
 
 /// The open store of one group.
 pub(crate) struct Store {
@@ -275,91 +261,4 @@ impl Store {
             })
             .transpose()
     }
-}
-
-/// Connects to the file under its key, alone, and leaves its log alone when it closes.
-fn connect(path: &Path, key: &[u8; 32]) -> Result<Connection, OpenFault> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(fault)?;
-    // Until the version is known to be ours, closing must not touch the file either.
-    set_config(
-        &connection,
-        DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
-        true,
-    )?;
-    // Its own log would go to the standard error of whoever uses this crate.
-    connection
-        .pragma_update(None, "cipher_log_level", "NONE")
-        .map_err(fault)?;
-    connection
-        .key(None::<&str>, key_text(key).as_bytes(), false)
-        .map_err(fault)?;
-    connection.busy_timeout(PATIENCE).map_err(fault)?;
-    connection
-        .pragma_update(None, "locking_mode", "EXCLUSIVE")
-        .map_err(fault)?;
-    Ok(connection)
-}
-
-/// Makes an empty file that only its owner may read, where there is none: SQLite would make
-/// it readable for all.
-fn make_file(path: &Path) -> Result<(), OpenFault> {
-    match durable_file::private()
-        .write(true)
-        .create_new(true)
-        .open(path)
-    {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(io_fault(&error).into()),
-    }
-}
-
-/// The form in which the key function takes a raw key.
-fn key_text(key: &[u8; 32]) -> Zeroizing<String> {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    // The exact capacity, so that growing never leaves a copy of the key behind.
-    let mut text = Zeroizing::new(String::with_capacity(67));
-    text.push_str("x'");
-    for byte in key {
-        for half in [byte >> 4, byte & 15] {
-            text.extend(
-                DIGITS
-                    .get(usize::from(half))
-                    .map(|&digit| char::from(digit)),
-            );
-        }
-    }
-    text.push('\'');
-    text
-}
-
-fn set_config(connection: &Connection, what: DbConfig, on: bool) -> Result<(), OpenFault> {
-    connection
-        .set_db_config(what, on)
-        .map(drop)
-        .map_err(|error| fault(error).into())
-}
-
-fn configure(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    let mode: String =
-        connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
-    tracing::debug!(wal = mode == "wal", "store opened");
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "secure_delete", "ON")?;
-    connection.pragma_update(None, "foreign_keys", "ON")?;
-    connection.pragma_update(None, "trusted_schema", "OFF")?;
-    connection.pragma_update(None, "journal_size_limit", WAL_BYTES_MAX)
-}
-
-/// A number as SQLite stores it. Larger ones don't occur: times and sequence numbers end at
-/// 2⁶³−1 (amendment 1), and a saturated "for ever" stays one.
-fn integer(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-/// A number as it was stored.
-fn number(value: i64) -> Result<u64, StorageFault> {
-    u64::try_from(value).map_err(|_| StorageFault::Damaged)
 }

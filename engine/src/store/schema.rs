@@ -5,8 +5,9 @@
 //! another name and moved in steps, before anything is read, by this start or the next. A store below the floor can't be migrated
 //! and is reset; the floor is the first version, so there is none yet.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
+use super::encrypted::{self, stored_version};
 use super::fault::{OpenFault, fault};
 use crate::core::error::StorageFault;
 use crate::core::status::Phase;
@@ -57,23 +58,12 @@ pub(super) const fn plan(found: u32, floor: u32) -> Plan {
 /// The version of the store, read under its key. The first read of the file: a wrong key
 /// and a store that is open elsewhere show here.
 pub(super) fn version(connection: &Connection) -> Result<u32, OpenFault> {
-    let tables: i64 = connection
-        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
-        .map_err(fault)?;
-    if tables == 0 {
-        return Ok(0);
-    }
-    let found: Option<u32> = connection
-        .query_row("SELECT version FROM store_version", [], |row| row.get(0))
-        .optional()
-        .map_err(|_| StorageFault::Damaged)?;
-    match found {
-        None | Some(0) => Err(StorageFault::Damaged.into()),
-        Some(found) if plan(found, FLOOR) == Plan::Refuse => Err(OpenFault::TooNew {
+    match stored_version(connection)? {
+        found if plan(found, FLOOR) == Plan::Refuse => Err(OpenFault::TooNew {
             found,
             known: VERSION,
         }),
-        Some(found) => Ok(found),
+        found => Ok(found),
     }
 }
 
@@ -201,18 +191,7 @@ fn run_scripts(
     found: u32,
     first: &IdentityId,
 ) -> Result<(), StorageFault> {
-    let due = scripts
-        .iter()
-        .skip(usize::try_from(found).unwrap_or(usize::MAX));
-    for script in due {
-        transaction.execute_batch(script).map_err(fault)?;
-    }
-    transaction
-        .execute(
-            "INSERT OR REPLACE INTO store_version (one, version) VALUES (1, ?1)",
-            [i64::try_from(scripts.len()).unwrap_or(i64::MAX)],
-        )
-        .map_err(fault)?;
+    encrypted::run_scripts(scripts, transaction, found)?;
     if found == 0 {
         let phase = Phase::NotJoined.code();
         transaction
