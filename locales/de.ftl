@@ -249,6 +249,8 @@ messages-loading = Die Nachrichten werden geöffnet …
 messages-spoken = { $count } neue Nachrichten
 message-spoken = { $name }: { $text }
 message-mine = Von diesem Gerät
+# Behind an author's name: the phone that the message was written on.
+message-via = von { $phone }
 message-unknown = Eine Nachricht, die diese Version nicht zeigen kann
 message-show-all = Alles zeigen
 message-written = geschrieben am { $moment }

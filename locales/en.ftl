@@ -248,6 +248,8 @@ messages-loading = Opening the messages…
 messages-spoken = { $count } new messages
 message-spoken = { $name }: { $text }
 message-mine = From this device
+# Behind an author's name: the phone that the message was written on.
+message-via = from { $phone }
 message-unknown = A message that this version can’t show
 message-show-all = Show all of it
 message-written = written { $moment }

@@ -199,6 +199,9 @@ pub(crate) struct MessageReport {
     pub(crate) author: String,
     /// That member's name.
     pub(crate) author_name: String,
+    /// That member's phone, where it was written on one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) via: Option<String>,
     /// Its text; nothing when this version can't show it.
     pub(crate) text: Option<String>,
     /// When its author sent it, by the author's clock.
@@ -356,13 +359,15 @@ fn message_text(message: &MessageReport) -> String {
     } else {
         one_line(&message.author_name)
     };
+    let via = message.via.as_deref();
+    let via = via.map_or_else(String::new, |phone| format!(" · from {}", one_line(phone)));
     let text = message.text.as_deref().map_or_else(
         || "(a message that this version can't show)".to_owned(),
         lines,
     );
     let deliveries: String = message.deliveries.iter().map(delivery_line).collect();
     format!(
-        "{}  {}  {author}: {text}{deliveries}",
+        "{}  {}  {author}{via}: {text}{deliveries}",
         message.position,
         utc::to_text(message.sent_at_ms)
     )
@@ -394,6 +399,7 @@ mod tests {
             own: false,
             author: "oJql".to_owned(),
             author_name: "Amber\u{202e}Otter".to_owned(),
+            via: None,
             text: text.map(str::to_owned),
             sent_at_ms: 1_790_812_800_000,
             stored_at_ms: 1_790_812_800_001,
@@ -409,6 +415,23 @@ mod tests {
              \"author\":\"oJql\",\"author_name\":\"Amber\u{202e}Otter\",\
              \"text\":\"hello\\nthere\",\"sent_at_ms\":1790812800000,\
              \"stored_at_ms\":1790812800001}"
+        );
+    }
+
+    #[test]
+    fn a_message_names_the_phone_that_it_was_written_on() {
+        let Report::Message(mut from_phone) = message(Some("hello")) else {
+            unreachable!("it is one");
+        };
+        from_phone.via = Some("Mo\u{202e}to".to_owned());
+        let told = Report::Message(from_phone);
+        assert!(
+            json(&told)
+                .contains("\"author_name\":\"Amber\u{202e}Otter\",\"via\":\"Mo\u{202e}to\",")
+        );
+        assert_eq!(
+            told.to_text(),
+            "12  2026-10-01 00:00:00Z  Amber\\u{202e}Otter · from Mo\\u{202e}to: hello"
         );
     }
 

@@ -42,6 +42,8 @@ use crate::profile::ProfileId;
 use crate::store::{Query, Store};
 use crate::subscription::Subscription;
 
+mod phone_text;
+
 /// A future that a handler returns.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 

@@ -50,6 +50,8 @@ pub struct StoredMessage {
     pub author: MemberId,
     /// The author's name when the message was stored.
     pub author_name: String,
+    /// The author's phone that it was written on, where it was written on one.
+    pub via: Option<String>,
     /// What it says.
     pub content: Content,
     /// When the author says it was sent.
@@ -73,9 +75,19 @@ impl Content {
     /// Reads the body of a message.
     #[must_use]
     pub fn of(body: &[u8]) -> Self {
-        match AppMessage::decode(body).map(|message| message.kind) {
-            Ok(AppMessageKind::Text(text)) => Self::Text(text),
-            _ => Self::Unknown,
+        Self::and_via(body).0
+    }
+
+    /// Reads the body of a message, and the phone that it was written on.
+    #[must_use]
+    pub fn and_via(body: &[u8]) -> (Self, Option<String>) {
+        match AppMessage::decode(body) {
+            Ok(AppMessage {
+                kind: AppMessageKind::Text(text),
+                via,
+                ..
+            }) => (Self::Text(text), via.map(|via| via.as_str().to_owned())),
+            _ => (Self::Unknown, None),
         }
     }
 

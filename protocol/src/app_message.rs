@@ -296,7 +296,7 @@ mod tests {
     fn fields_of_later_versions_are_passed_over() {
         let text = Ok(message(AppMessageKind::Text("hi".to_owned())));
         // A receipt and a number beside a text.
-        assert_eq!(AppMessage::decode(&with_id("3203616263120268694805")), text);
+        assert_eq!(AppMessage::decode(&with_id("3203616263120268695005")), text);
         // A reaction and, before it, something with a higher number.
         let unknown = Ok(message(AppMessageKind::Unknown { number: 7 }));
         assert_eq!(AppMessage::decode(&with_id("5200380a")), unknown);

@@ -17,7 +17,7 @@ class Store {
   add(count: number): void {
     const from = this.rows.length + 1;
     for (let position = from; position < from + count; position += 1) {
-      this.rows.push({ position, id: `m${position}`, own: false, authorId: "a", authorName: "A", text: `${position}`, sentAtMs: 0, storedAtMs: 0, delivery: null });
+      this.rows.push({ position, id: `m${position}`, own: false, authorId: "a", authorName: "A", via: null, text: `${position}`, sentAtMs: 0, storedAtMs: 0, delivery: null });
     }
   }
 

@@ -5,7 +5,7 @@ import { MessageSpeech } from "./speech";
 
 function row(position: number, own = false, state: "failed" | "onRelay" = "onRelay"): MessageView {
   const delivery = own ? { ...onRelay(["Anna"], 0), state } : null;
-  return { position, id: `m${position}`, own, authorId: "a", authorName: "Anna", text: `text ${position}`, sentAtMs: 0, storedAtMs: 0, delivery };
+  return { position, id: `m${position}`, own, authorId: "a", authorName: "Anna", via: null, text: `text ${position}`, sentAtMs: 0, storedAtMs: 0, delivery };
 }
 
 const plain = (text: string): string => text.replace(/[\u2066-\u2069]/g, "");

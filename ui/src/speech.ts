@@ -44,7 +44,12 @@ function isFailed(row: MessageView): boolean {
   return row.delivery?.state === "failed";
 }
 
+function authorOf({ authorName, via }: MessageView): string {
+  const name = cleanName(authorName);
+  return via === null ? name : `${name} · ${t("message-via", { phone: cleanName(via) })}`;
+}
+
 function sentence(message: MessageView): string {
   const text = message.text ?? t("message-unknown");
-  return t("message-spoken", { name: cleanName(message.authorName), text: text.slice(0, SPOKEN_SIGNS) });
+  return t("message-spoken", { name: authorOf(message), text: text.slice(0, SPOKEN_SIGNS) });
 }

@@ -55,6 +55,7 @@ pub(super) fn report(message: &StoredMessage) -> MessageReport {
         own: message.own,
         author: message.author.as_str().to_owned(),
         author_name: message.author_name.clone(),
+        via: message.via.clone(),
         text: message.content.text().map(str::to_owned),
         sent_at_ms: message.sent_at_ms,
         stored_at_ms: message.stored_at_ms,

@@ -9,6 +9,7 @@ mod ending;
 mod failures;
 mod history;
 mod log_canary;
+mod phone;
 
 use std::fs;
 use std::time::Duration;

@@ -173,6 +173,9 @@ pub struct Message {
     pub via: Option<String>,
     /// What it says; `None`: something that the desktop doesn't know.
     pub text: Option<String>,
+    /// Whether the text is only the beginning: the whole is too long for a phone.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub cut: bool,
     /// When the desktop stored it, in Unix ms.
     pub at: u64,
     /// How far an own message got.
@@ -260,6 +263,7 @@ mod tests {
             own: true,
             via: Some("Phone".to_owned()),
             text: Some("hello".to_owned()),
+            cut: false,
             at: 1_795_000_000_000,
             delivery: Some(Delivery {
                 state: DeliveryState::OnRelay,

@@ -164,6 +164,7 @@ fn message_view(row: StoredMessage) -> MessageView {
         stored_at_ms: row.stored_at_ms,
         delivery: delivery_view(&row.deliveries).filter(|_| row.own),
         author_name: row.author_name,
+        via: row.via,
     }
 }
 

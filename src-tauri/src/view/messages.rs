@@ -39,6 +39,8 @@ pub struct MessageView {
     pub author_id: String,
     /// The author's name when the message was handled.
     pub author_name: String,
+    /// The author's phone that it was written on, where it was written on one.
+    pub via: Option<String>,
     /// The text; null when this version can't show the message.
     pub text: Option<String>,
     /// The author's clock when it was sent.

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 function message(position: number, storedAtMs: number, authorId = "anna"): MessageView {
-  return { position, id: `m${position}`, own: authorId === "me", authorId, authorName: authorId, text: "x", sentAtMs: storedAtMs, storedAtMs, delivery: null };
+  return { position, id: `m${position}`, own: authorId === "me", authorId, authorName: authorId, via: null, text: "x", sentAtMs: storedAtMs, storedAtMs, delivery: null };
 }
 
 const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);

@@ -46,5 +46,5 @@ export function firstNewAfter(messages: readonly MessageView[], readPosition: nu
 }
 
 function continuesRun(before: MessageView, message: MessageView): boolean {
-  return before.authorId === message.authorId && message.storedAtMs - before.storedAtMs < RUN_MS;
+  return before.authorId === message.authorId && before.via === message.via && message.storedAtMs - before.storedAtMs < RUN_MS;
 }

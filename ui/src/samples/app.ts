@@ -91,7 +91,7 @@ export class SampleState {
 
   newRow(position: number, authorId: string, authorName: string, text: string): MessageView {
     const nowMs = Date.now();
-    return { position, id: `made-${position}`, own: authorId === "me", authorId, authorName, text, sentAtMs: nowMs, storedAtMs: nowMs, delivery: null };
+    return { position, id: `made-${position}`, own: authorId === "me", authorId, authorName, via: null, text, sentAtMs: nowMs, storedAtMs: nowMs, delivery: null };
   }
 
   /** Another device writes `count` messages. */

@@ -54,6 +54,7 @@ export function sampleMessages(count: number, me: SampleAuthor, others: SampleAu
       own,
       authorId: author.id,
       authorName: author.name,
+      via: null,
       text: `${lines[(index * 5 + Math.floor(index / 14)) % lines.length]}`,
       sentAtMs: storedAtMs,
       storedAtMs,
@@ -68,7 +69,7 @@ export function messagesInEveryState(me: SampleAuthor, others: SampleAuthor[], n
   const [first = "", second = ""] = names;
   const rest = names.slice(1);
   const done = onRelay(names, nowMs);
-  const made: [string | null, DeliveryView | null][] = [
+  const made: [string | null, DeliveryView | null, string?][] = [
     ["This one is on the relay for everybody.", done],
     ["This one waits for one of them.", { ...done, state: "waiting", onRelay: rest.length, recipients: mixed(first, "waiting", rest) }],
     ["This one is being handed over right now.", { ...done, state: "sending", onRelay: 0, keptUntilMs: null, recipients: names.map((name) => ({ name, state: "sending", reason: null })) }],
@@ -76,14 +77,16 @@ export function messagesInEveryState(me: SampleAuthor, others: SampleAuthor[], n
     ["This one was given up for everybody after its thirty days.", { ...done, state: "failed", onRelay: 0, keptUntilMs: null, reason: "expired", recipients: names.map((name) => ({ name, state: "failed", reason: "expired" })) }],
     ["This one was written before anybody else was here.", { ...done, state: "onRelay", onRelay: 0, total: 0, keptUntilMs: null, recipients: [] }],
     ["This one has not left this computer yet.", { ...done, state: "waiting", onRelay: 0, keptUntilMs: null, recipients: names.map((name) => ({ name, state: "waiting", reason: null })) }],
+    ["Somebody wrote this one on a phone.", null, "Moto"],
+    ["This one was written on a phone of mine.", done, "Fairphone"],
     [null, null],
     ["Written long before it got here.", null],
   ];
-  return made.map(([text, delivery], index) => {
+  return made.map(([text, delivery, via = null], index) => {
     const author = delivery === null ? (others[0] ?? me) : me;
     const storedAtMs = nowMs - (made.length - index) * 3 * MINUTE_MS;
     const late = index === made.length - 1 ? 50 * 60 * MINUTE_MS : 0;
-    return { position: index + 1, id: `state-${index + 1}`, own: delivery !== null, authorId: author.id, authorName: author.name, text, sentAtMs: storedAtMs - late, storedAtMs, delivery };
+    return { position: index + 1, id: `state-${index + 1}`, own: delivery !== null, authorId: author.id, authorName: author.name, via, text, sentAtMs: storedAtMs - late, storedAtMs, delivery };
   });
 }
 

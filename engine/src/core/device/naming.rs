@@ -79,6 +79,7 @@ impl Device {
                     name: name.text,
                     version: name.version,
                 },
+                via: None,
             };
             let kind = OutboxKind::Sync { sent_at_ms: now_ms };
             self.queue(sequence, kind, None, body.encode(), recipients);

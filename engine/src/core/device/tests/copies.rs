@@ -27,7 +27,9 @@ fn from_peer(post: &mut Post, sequence: u64, timestamp_ms: u64, body: &[u8]) -> 
 
 fn text(id: u8, text: &str) -> Vec<u8> {
     let kind = AppMessageKind::Text(text.to_owned());
-    AppMessage { id: [id; 16], kind }.encode()
+    let id = [id; 16];
+    let via = None;
+    AppMessage { id, kind, via }.encode()
 }
 
 fn runs_started(effects: &[Effect]) -> usize {
