@@ -25,7 +25,7 @@ export default defineConfig(({ command, mode }) => {
     },
     test: {
       // `--mode browser` drives the built window in Chromium; see ui/tests/browser.ts.
-      include: mode === "browser" ? ["tests/**/*.test.ts"] : mode === "screenshots" ? ["tests/screenshots.ts"] : ["src/**/*.test.ts"],
+      include: mode === "browser" ? ["tests/**/*.test.ts", "phone/tests/**/*.test.ts"] : mode === "screenshots" ? ["tests/screenshots.ts"] : ["src/**/*.test.ts", "phone/src/**/*.test.ts"],
       // The windows of one file are drawn while another file waits for its own.
       ...(mode === "test" ? {} : { maxWorkers: 2 }),
       environment: "node",

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { refused } from "../../tests/door";
+import { seeded } from "../../tests/side";
+import type { Answer } from "./answer";
+import { Erasing } from "./erasing";
+import { ERASE_LIFE_MS } from "./limit";
+import type { Erasure } from "./step";
+
+const erasure: Erasure = { mailbox: "m", token: "t", sinceMs: 0, bye: { direction: "b2a", sequence: 2, bytes: new Uint8Array(306) } };
+const done: Answer = { is: "ok", status: 204, state: { last: null, more: null, count: null, oldest: null, createdMs: null }, envelopes: [] };
+
+describe("erasing", () => {
+  it("says the last word first, whatever comes of it, and then erases", () => {
+    for (const answer of [done, refused(409, "sequence_taken"), refused(507, "direction_full"), refused(404, "no_mailbox")]) {
+      const erasing = new Erasing([erasure], seeded(1));
+      expect(erasing.next(0)?.request.is).toBe("put");
+      expect(erasing.handleAnswer(erasure, answer, 0)).toBeNull();
+      const next = erasing.next(0);
+      expect(next?.request.is).toBe("erase");
+      expect(erasing.handleAnswer(next?.erasure ?? erasure, done, 0)).toBe("m");
+      expect([erasing.next(0), erasing.nextTimer()]).toEqual([null, null]);
+    }
+  });
+
+  it("goes on for 30 days while nobody answers, and drops what is gone or another's", () => {
+    const erasing = new Erasing([{ ...erasure, bye: null }], seeded(1));
+    const first = erasing.next(0)?.erasure ?? erasure;
+    expect(erasing.handleAnswer(first, { is: "noAnswer" }, 0)).toBeNull();
+    expect(erasing.next(0)).toBeNull();
+    expect(erasing.next(erasing.nextTimer() ?? 0)).not.toBeNull();
+    expect(erasing.handleAnswer(first, { is: "noAnswer" }, ERASE_LIFE_MS)).toBe("m");
+    for (const answer of [refused(404, "no_mailbox"), refused(403, "wrong_token")]) {
+      expect(new Erasing([first], seeded(1)).handleAnswer(first, answer, 0)).toBe("m");
+    }
+  });
+});

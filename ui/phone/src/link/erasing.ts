@@ -1,0 +1,61 @@
+// Mailboxes that were unpaired and are still to be erased (6.7): one request at a time, for
+// 30 days. Pure. Keeps no key: the token opens nothing.
+
+import type { Answer, LinkRequest } from "./answer";
+import type { Random } from "./key";
+import { BACKOFF_MAX_MS, ERASE_LIFE_MS } from "./limit";
+import { backoff, retryAfter } from "./retry";
+import type { Erasure } from "./step";
+
+export class Erasing {
+  readonly #waiting: Map<string, Erasure>;
+  #failures = 0;
+  #retryAtMs = 0;
+
+  constructor(
+    erasures: readonly Erasure[],
+    private readonly random: Random,
+  ) {
+    this.#waiting = new Map(erasures.map((one) => [one.mailbox, one]));
+  }
+
+  add(erasure: Erasure): void {
+    this.#waiting.set(erasure.mailbox, erasure);
+    this.#retryAtMs = 0;
+  }
+
+  /** What to ask next: the last word first, then the erase itself. */
+  next(nowMs: number): { erasure: Erasure; request: LinkRequest } | null {
+    const [erasure] = this.#waiting.values();
+    if (erasure === undefined || nowMs < this.#retryAtMs) return null;
+    return { erasure, request: erasure.bye === null ? { is: "erase" } : { is: "put", ...erasure.bye } };
+  }
+
+  /** The mailbox that need not be kept in mind any more, or null. */
+  handleAnswer(erasure: Erasure, answer: Answer, nowMs: number): string | null {
+    const isUnanswered = answer.is === "noAnswer" || answer.is === "unreadable" || (answer.is === "refused" && (answer.status >= 500 || answer.status === 429));
+    if (erasure.bye !== null && (!isUnanswered || (answer.is === "refused" && answer.status === 507))) {
+      // Told or not: the erase says it too.
+      this.#waiting.set(erasure.mailbox, { ...erasure, bye: null });
+      return null;
+    }
+    if (!isUnanswered || nowMs - erasure.sinceMs >= ERASE_LIFE_MS) {
+      this.#waiting.delete(erasure.mailbox);
+      this.#failures = 0;
+      return erasure.mailbox;
+    }
+    const asked = answer.is === "refused" && answer.status !== 500 ? answer.retryAfterMs : null;
+    const unit = (this.random(1)[0] ?? 0) / 255;
+    this.#retryAtMs = nowMs + (asked === null ? backoff(this.#failures, BACKOFF_MAX_MS, unit) : retryAfter(asked, unit));
+    this.#failures += 1;
+    return null;
+  }
+
+  wake(): void {
+    this.#retryAtMs = 0;
+  }
+
+  nextTimer(): number | null {
+    return this.#waiting.size === 0 ? null : this.#retryAtMs;
+  }
+}

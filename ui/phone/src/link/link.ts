@@ -1,0 +1,335 @@
+// The machine of one link (6): claim, send, fetch, watch, unpair. Pure: the clock and the
+// randomness are arguments, requests and answers are values. Owns the order of requests and
+// what a refusal means for the whole link; its halves own the rest.
+//
+// Invariants: one request is under way at a time; what a step writes is committed before
+// what it does; a stopped link asks nothing more.
+
+import type { Answer, LinkRequest, WatchEvent } from "./answer";
+import { type Direction, type Random, reads, wipe, writes } from "./key";
+import * as limit from "./limit";
+import { LinkMemory } from "./memory";
+import { newPayloadId, type Kind } from "./payload";
+import { Receiving } from "./receiving";
+import { backoff, retryAfter } from "./retry";
+import { Sending, type Outcome } from "./sending";
+import type { LinkRow, LinkSnapshot, LinkStatus, LinkStep, LinkTrouble, OutboxRow } from "./step";
+import { Watching } from "./watching";
+
+export interface NewRow {
+  kind: Kind;
+  body: Uint8Array;
+  collapse?: string;
+  id?: string;
+}
+
+export class Link {
+  readonly #memory: LinkMemory;
+  readonly #sending: Sending;
+  readonly #receiving: Receiving;
+  readonly #watching: Watching;
+  #underWay: { id: number; request: LinkRequest } | null = null;
+  #requests = 0;
+  #retryAtMs = 0;
+  #isAsked = false;
+  #failures = 0;
+  #unreadable = 0;
+  #missing = 0;
+  #isVisible = true;
+  #isStopped = false;
+
+  constructor(snapshot: LinkSnapshot, random: Random) {
+    this.#memory = new LinkMemory(snapshot, random);
+    this.#sending = new Sending(this.#memory);
+    this.#receiving = new Receiving(this.#memory, this.#sending);
+    this.#watching = new Watching(this.#memory);
+  }
+
+  /** Where the requests go. */
+  get address(): { mailbox: string; token: string } {
+    return { mailbox: this.#memory.keys.mailbox, token: this.#memory.keys.token };
+  }
+
+  get row(): LinkRow {
+    return this.#memory.row;
+  }
+
+  get isGone(): boolean {
+    return this.#memory.isGone;
+  }
+
+  get outbox(): readonly OutboxRow[] {
+    return [...this.#memory.outbox.values()];
+  }
+
+  status(): LinkStatus {
+    const { row, trouble, isConnected, skipped } = this.#memory;
+    const { unconfirmedSinceMs, lost, newerPeer, lastContactMs } = row;
+    const retryAtMs = this.#failures > 0 || this.#isAsked ? this.#retryAtMs : null;
+    return { isConnected, trouble, blockedSinceMs: this.#sending.blockedSinceMs, retryAtMs, unconfirmedSinceMs, lost, newerPeer, lastContactMs, skipped };
+  }
+
+  /** Takes a message for the other device; a state replaces what waits under its key. */
+  queue(fresh: NewRow, nowMs: number): string {
+    const { kind, body, collapse = null, id = newPayloadId(this.#memory.random) } = fresh;
+    this.#replace(kind, collapse);
+    this.#memory.putRow({ id, order: this.#memory.nextOrder(), kind, collapse, body, queuedMs: nowMs, seq: null, createdMs: null });
+    this.#advance(nowMs);
+    return id;
+  }
+
+  /** Takes rows that another tab has stored. */
+  adopt(rows: readonly OutboxRow[], nowMs: number): void {
+    for (const row of rows) {
+      if (!this.#memory.outbox.has(row.id)) this.#replace(row.kind, row.collapse);
+      this.#memory.adoptRow(row);
+    }
+    this.#advance(nowMs);
+  }
+
+  /** The first step, after the snapshot was read. */
+  start(nowMs: number): void {
+    this.#advance(nowMs);
+  }
+
+  handleAnswer(id: number, answer: Answer, nowMs: number): void {
+    if (this.#underWay?.id !== id) return;
+    const { request } = this.#underWay;
+    this.#underWay = null;
+    if (!this.isGone) this.#judge(request, answer, nowMs);
+    this.#advance(nowMs);
+  }
+
+  handleWatch(event: WatchEvent, nowMs: number): void {
+    if (this.isGone) return;
+    const hint = this.#watching.handle(event, nowMs);
+    if (event.is !== "frame") this.#sending.recheck();
+    if (event.is === "frame") this.#sending.handleIncarnation(event.createdMs);
+    switch (hint) {
+      case "erased":
+        this.#end("there", nowMs);
+        return;
+      case "expired":
+        this.#handleMissing();
+        break;
+      case "pruned":
+        if (event.direction === writes(this.row.role)) this.#sending.unblock();
+        break;
+      case "fetch":
+        this.#receiving.want();
+        break;
+      case null:
+        break;
+    }
+    this.#advance(nowMs);
+  }
+
+  handleTimer(nowMs: number): void {
+    this.#advance(nowMs);
+  }
+
+  /** The page is in sight, or not any more. */
+  handleVisible(isVisible: boolean, nowMs: number): void {
+    this.#isVisible = isVisible;
+    if (isVisible) this.#wake(nowMs);
+    this.#advance(nowMs);
+  }
+
+  /** The network is back, or somebody asks to try again. */
+  handleOnline(nowMs: number): void {
+    this.#wake(nowMs);
+    this.#advance(nowMs);
+  }
+
+  unpair(nowMs: number): void {
+    if (!this.isGone) this.#end("here", nowMs);
+  }
+
+  snapshot(): LinkSnapshot {
+    return this.#memory.snapshot();
+  }
+
+  drain(): LinkStep {
+    return this.#memory.drain();
+  }
+
+  /** When to call `handleTimer` next; null if nothing waits for a time. */
+  nextTimer(nowMs: number): number | null {
+    if (this.isGone || this.#isStopped) return null;
+    const { claimedAtMs } = this.#memory;
+    const times = [...this.#sending.nextTimer(nowMs), ...this.#watching.nextTimer(this.#watched()), this.#retryAtMs];
+    if (claimedAtMs !== null) times.push(claimedAtMs + limit.RECLAIM_MS);
+    // What was due before has been done, or waits for something else than a time.
+    const ahead = times.filter((time) => time > nowMs);
+    return ahead.length === 0 ? null : Math.min(...ahead);
+  }
+
+  #replace(kind: Kind, collapse: string | null): void {
+    if (kind !== "state" || collapse === null) return;
+    for (const row of [...this.#memory.outbox.values()]) {
+      if (row.collapse === collapse && row.seq === null) this.#memory.dropRow(row.id, "replaced");
+    }
+  }
+
+  #advance(nowMs: number): void {
+    if (this.isGone || this.#isStopped) return;
+    this.#sending.expire(nowMs);
+    if (this.#underWay === null && nowMs >= this.#retryAtMs) {
+      const request = this.#next(nowMs);
+      if (request !== null) {
+        this.#requests += 1;
+        this.#underWay = { id: this.#requests, request };
+        this.#memory.effect({ is: "request", ...this.#underWay });
+      }
+    }
+    this.#watching.advance(this.#watched(), nowMs);
+  }
+
+  #next(nowMs: number): LinkRequest | null {
+    const { claimedAtMs } = this.#memory;
+    if (claimedAtMs === null || nowMs >= claimedAtMs + limit.RECLAIM_MS) return { is: "claim" };
+    return this.#receiving.next() ?? this.#sending.next(nowMs);
+  }
+
+  #watched(): Direction[] {
+    if (!this.#isVisible || this.#isStopped || this.#memory.claimedAtMs === null) return [];
+    const own = this.#sending.blockedSinceMs === null ? [] : [writes(this.row.role)];
+    return [reads(this.row.role), ...own];
+  }
+
+  #wake(nowMs: number): void {
+    if (!this.#isAsked) this.#retryAtMs = Math.min(this.#retryAtMs, nowMs);
+    this.#watching.wake(nowMs);
+    this.#sending.release();
+    this.#sending.recheck();
+    this.#receiving.want();
+  }
+
+  /** What an answer means for any request (6.8); the rest is for the half that asked. */
+  #judge(request: LinkRequest, answer: Answer, nowMs: number): void {
+    if (answer.is === "noAnswer") return this.#backOff("unreachable", nowMs);
+    if (answer.is === "unreadable") {
+      this.#unreadable += 1;
+      return this.#backOff(this.#unreadable >= limit.UNREADABLE_MAX ? "misbehaves" : "unreachable", nowMs);
+    }
+    this.#unreadable = 0;
+    if (answer.is === "ok") return this.#succeed(request, answer, nowMs);
+    switch (answer.status) {
+      case 401:
+        return this.#stop("notUnderstood");
+      case 403:
+        return answer.error === "origin_denied" ? this.#pause("refusedAddress", limit.CONFIGURATION_MS, nowMs) : this.#stop("wrongToken");
+      case 421:
+        return this.#pause("refusedAddress", limit.CONFIGURATION_MS, nowMs);
+      case 429:
+      case 503:
+        return this.#pause("busy", retryAfter(answer.retryAfterMs, this.#memory.unit()), nowMs);
+      default:
+        return this.#refuse(request, answer, nowMs);
+    }
+  }
+
+  #refuse(request: LinkRequest, answer: Answer & { is: "refused" }, nowMs: number): void {
+    if (answer.status === 404 && answer.error === "claims_closed") return this.#lose(nowMs);
+    if (request.is === "prune" && answer.status < 500) return this.#receiving.handlePruned();
+    if (answer.status === 404) {
+      this.#missing += 1;
+      this.#handleMissing();
+      if (this.#missing > 1) this.#backOff("misbehaves", nowMs);
+      return;
+    }
+    const isOfPut = answer.status === 507 || (answer.status >= 400 && answer.status < 500);
+    if (request.is === "put" && isOfPut) return this.#apply(this.#sending.handlePut(answer, nowMs), nowMs);
+    if (answer.status === 400 || answer.status === 405) return this.#stop("notUnderstood");
+    this.#backOff("unreachable", nowMs);
+  }
+
+  #succeed(request: LinkRequest, answer: Answer & { is: "ok" }, nowMs: number): void {
+    this.#failures = 0;
+    this.#isAsked = false;
+    this.#retryAtMs = 0;
+    this.#memory.isConnected = true;
+    this.#memory.trouble = null;
+    if (request.is !== "claim") this.#missing = 0;
+    switch (request.is) {
+      case "claim":
+        return this.#claimed(answer.status === 201, answer.state.createdMs, nowMs);
+      case "head":
+        return this.#apply(this.#sending.handleHead(answer.state, nowMs), nowMs);
+      case "page":
+        this.#apply(this.#receiving.handlePage(answer.state, answer.envelopes, nowMs), nowMs);
+        if (this.#receiving.isEnded) this.#end("there", nowMs);
+        return;
+      case "prune":
+        return this.#receiving.handlePruned();
+      case "put":
+        return this.#apply(this.#sending.handlePut(answer, nowMs), nowMs);
+      case "erase":
+        return;
+    }
+  }
+
+  #claimed(isNew: boolean, createdMs: number | null, nowMs: number): void {
+    this.#memory.claimedAtMs = nowMs;
+    if (isNew) this.#sending.forgetOwn();
+    else this.#sending.handleIncarnation(createdMs);
+    if (isNew && this.row.established) this.#memory.set({ unconfirmedSinceMs: this.row.unconfirmedSinceMs ?? nowMs });
+    this.#memory.set({ established: true, lost: false });
+    this.#memory.tell({ is: "claimed", isNew });
+  }
+
+  #apply(outcome: Outcome, nowMs: number): void {
+    if (outcome === "missing") this.#handleMissing();
+    if (outcome === "misbehaves") this.#backOff("misbehaves", nowMs);
+  }
+
+  #handleMissing(): void {
+    this.#memory.claimedAtMs = null;
+    this.#sending.forgetOwn();
+    this.#receiving.restart();
+  }
+
+  #lose(nowMs: number): void {
+    this.#memory.claimedAtMs = null;
+    this.#memory.set({ lost: true });
+    this.#memory.isConnected = true;
+    this.#memory.trouble = null;
+    this.#failures += 1;
+    this.#retryAtMs = nowMs + limit.LOST_MS;
+  }
+
+  #backOff(trouble: LinkTrouble, nowMs: number): void {
+    this.#sending.recheck();
+    this.#memory.isConnected = trouble !== "unreachable";
+    this.#memory.trouble = trouble;
+    this.#retryAtMs = nowMs + backoff(this.#failures, limit.BACKOFF_MAX_MS, this.#memory.unit());
+    this.#failures += 1;
+  }
+
+  #pause(trouble: LinkTrouble, delayMs: number, nowMs: number): void {
+    this.#memory.isConnected = true;
+    this.#memory.trouble = trouble;
+    this.#retryAtMs = nowMs + delayMs;
+    this.#isAsked = true;
+  }
+
+  #stop(trouble: LinkTrouble): void {
+    this.#isStopped = true;
+    this.#memory.isConnected = true;
+    this.#memory.trouble = trouble;
+    this.#watching.advance([], 0);
+  }
+
+  #end(by: "here" | "there", nowMs: number): void {
+    const memory = this.#memory;
+    const { mailbox, token } = memory.keys;
+    const last = by === "here" ? this.#sending.sealBye(nowMs) : null;
+    const bye = last === null ? null : { direction: writes(memory.row.role), ...last };
+    this.#watching.advance([], nowMs);
+    memory.isGone = true;
+    memory.change({ is: "forgotten", erasure: by === "here" ? { mailbox, token, sinceMs: nowMs, bye } : null, by });
+    memory.tell({ is: "unpaired", by });
+    memory.row.linkKey.fill(0);
+    wipe(memory.keys);
+  }
+}
