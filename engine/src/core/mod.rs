@@ -14,6 +14,7 @@
 //! | how long there was no relay | `absence` |
 //! | what the group is called | [`group_name`] |
 //! | what each change means, in memory | [`rows`] |
+//! | a link with a phone or another computer | [`link`] |
 //! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
 
 mod absence;
@@ -24,6 +25,7 @@ pub mod group_name;
 mod held;
 mod inbox;
 pub mod issue;
+pub mod link;
 pub mod membership;
 pub mod message;
 mod outbox;
