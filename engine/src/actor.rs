@@ -34,7 +34,7 @@ use sealpost_protocol::pairing_words::pairing_words;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-pub(crate) use self::call::ActorHandle;
+pub(crate) use self::call::{ActorHandle, wait_for};
 use self::call::{Answer, Input, Query, Shared, StoredCall};
 use self::group::Group;
 use self::runs::Runs;

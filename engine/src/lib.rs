@@ -21,6 +21,7 @@ pub mod export;
 mod folding;
 pub mod history;
 pub mod keys;
+pub mod link;
 pub mod namespace;
 mod notices;
 pub mod profile;

@@ -142,7 +142,7 @@ pub(crate) struct ActorHandle {
 }
 
 /// Waits until a thread is gone. A panic in it was told where it happened.
-pub(super) async fn wait_for(thread: JoinHandle<()>) {
+pub(crate) async fn wait_for(thread: JoinHandle<()>) {
     drop(tokio::task::spawn_blocking(|| thread.join()).await);
 }
 

@@ -87,7 +87,11 @@ pub(crate) fn key_text(key: &[u8; 32]) -> Zeroizing<String> {
 }
 
 /// Sets an option of the connection.
-pub(crate) fn set_config(connection: &Connection, what: DbConfig, on: bool) -> Result<(), OpenFault> {
+pub(crate) fn set_config(
+    connection: &Connection,
+    what: DbConfig,
+    on: bool,
+) -> Result<(), OpenFault> {
     connection
         .set_db_config(what, on)
         .map(drop)

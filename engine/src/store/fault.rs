@@ -32,7 +32,7 @@ impl From<StorageFault> for OpenFault {
 }
 
 /// Sorts an error of SQLite. Its text may name the path and is dropped.
-pub(super) fn fault(error: rusqlite::Error) -> StorageFault {
+pub(crate) fn fault(error: rusqlite::Error) -> StorageFault {
     let code = error.sqlite_error_code();
     tracing::debug!(?code, "the store failed");
     match code {

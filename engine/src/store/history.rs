@@ -1,6 +1,7 @@
 //! The message history: pages of it, one message of it, and what of it was read.
 
 use rusqlite::{OptionalExtension, Row, params};
+use sealpost_protocol::app_message::AppMessage;
 use sealpost_protocol::key::MemberId;
 use sealpost_protocol::message_id::MessageId;
 
@@ -252,15 +253,17 @@ impl Store {
 
 pub(super) fn read_message(row: &Row<'_>) -> Result<StoredMessage, StorageFault> {
     let body: Vec<u8> = row.get(5).map_err(fault)?;
-    let (content, via) = Content::and_via(&body);
+    let read = AppMessage::decode(&body).ok();
+    let via = read.as_ref().and_then(|message| message.via.as_ref());
     Ok(StoredMessage {
         position: number(row.get(0).map_err(fault)?)?,
         id: MessageId::from_bytes(row.get(1).map_err(fault)?),
         own: row.get(2).map_err(fault)?,
         author: member(row.get(3).map_err(fault)?)?,
         author_name: row.get(4).map_err(fault)?,
-        via,
-        content,
+        app_id: read.as_ref().map(|message| message.id),
+        via: via.map(|phone| phone.as_str().to_owned()),
+        content: read.map_or(Content::Unknown, Content::from),
         sent_at_ms: number(row.get(6).map_err(fault)?)?,
         stored_at_ms: number(row.get(7).map_err(fault)?)?,
         deliveries: Vec::new(),

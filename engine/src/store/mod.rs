@@ -45,8 +45,7 @@ pub(crate) use self::backup::{BackupHead, HistoryWriter, NotTaken, TIME_MS_MAX};
 #[cfg(test)]
 use self::encrypted::key_text;
 use self::encrypted::{configure, connect, integer, make_file, number, set_config};
-use self::fault::fault;
-pub(crate) use self::fault::{OpenFault, io_fault};
+pub(crate) use self::fault::{OpenFault, fault, io_fault};
 pub(crate) use self::schema::FLOOR;
 pub(crate) use self::search::Query;
 use crate::core::error::StorageFault;
