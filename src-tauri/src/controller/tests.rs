@@ -223,6 +223,15 @@ struct App {
     clock: Arc<MovedClock>,
 }
 
+/// SQLCipher takes itself down when the process of the tests ends, under whatever thread still
+/// uses a store: so none is left behind.
+impl Drop for App {
+    fn drop(&mut self) {
+        let runtime = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| runtime.block_on(self.controller.close()));
+    }
+}
+
 impl App {
     /// Starts the app on a profile.
     async fn start(data_dir: &Path, profile: &str, keychain: &Arc<MemoryStore>) -> Self {
@@ -270,7 +279,6 @@ impl App {
     /// Quits and starts again with the same keychain.
     async fn restart(self, data_dir: &Path, profile: &str) -> Self {
         let keychain = Arc::clone(&self.keychain);
-        self.controller.quit().await;
         drop(self);
         Self::start(data_dir, profile, &keychain).await
     }

@@ -75,14 +75,19 @@ async fn measure() -> anyhow::Result<()> {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     report("load of the machine before", load.trim(), "none");
 
+    empty_web_view(&stage).await?;
     let start = Instant::now();
     let window = stage.open().await?;
     window.element("device-name").await?;
     report("first start to its first field", seconds(start), "-");
-    say(&memory("memory, no group", window.app_id())?);
+    say(&memory("memory, no group", window.app_id(), MEMORY_GOAL)?);
     let relay = RelayProcess::start_with(&LIMITS_OFF)?;
     fill(&window, &relay, messages).await?;
-    say(&memory("memory, all messages arrived", window.app_id())?);
+    say(&memory(
+        "memory, all messages arrived",
+        window.app_id(),
+        MEMORY_GOAL,
+    )?);
     let files = mapped_files(window.app_id());
     window.close().await?;
 
@@ -94,7 +99,11 @@ async fn measure() -> anyhow::Result<()> {
     let window = stage.start("cold start to a usable window", "-").await?;
     long_history(&window, messages).await?;
     tokio::time::sleep(SETTLING).await;
-    say(&memory("memory, long history open", window.app_id())?);
+    say(&memory(
+        "memory, long history open",
+        window.app_id(),
+        MEMORY_GOAL,
+    )?);
     window.close().await?;
     idle(&stage).await
 }
@@ -123,6 +132,44 @@ impl Stage {
         report(what, seconds(start), goal);
         Ok(window)
     }
+}
+
+/// Measures the memory of the browser that comes with the system's web view, on an empty page:
+/// what any program with such a window has on this machine.
+async fn empty_web_view(stage: &Stage) -> anyhow::Result<()> {
+    let what = "memory, an empty page in WebKit's own browser";
+    let Some(program) = web_view_browser() else {
+        report(
+            what,
+            "not measured: this system's WebKit comes without one",
+            "-",
+        );
+        return Ok(());
+    };
+    let mut command = Command::new(program);
+    stage
+        .desktop
+        .place(&mut command)
+        .arg("about:blank")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut browser = OwnedProcess::start("MiniBrowser", &mut command)?;
+    wait_until("the processes of the browser", PATIENCE, || {
+        (family(browser.id()).len() > 2).then_some(())
+    })?;
+    tokio::time::sleep(SETTLING).await;
+    say(&memory(what, browser.id(), "-")?);
+    browser.terminate(PATIENCE)?;
+    Ok(())
+}
+
+/// The browser for trying WebKitGTK out, where the system has it: its folder is named for the
+/// processor.
+fn web_view_browser() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib").ok()?.flatten();
+    folders
+        .map(|folder| folder.path().join("webkit2gtk-4.1/MiniBrowser"))
+        .find(|program| program.is_file())
 }
 
 /// Lets a second device into a new group and has it write the long history, the end of it
@@ -249,7 +296,7 @@ async fn idle(stage: &Stage) -> anyhow::Result<()> {
         format!("{own:.2} % of a processor own, {all:.2} % of all"),
         "0.1 %",
     );
-    say(&memory("memory, in the tray", app.id())?);
+    say(&memory("memory, in the tray", app.id(), MEMORY_GOAL)?);
     app.terminate(PATIENCE)?;
     Ok(())
 }
@@ -295,14 +342,14 @@ fn spread(values: &[f64]) -> String {
 
 /// The memory of a process and of all that it started. Most of the first is the code of the
 /// system's web view and of the graphics driver, which others use too.
-fn memory(what: &str, of: u32) -> anyhow::Result<String> {
+fn memory(what: &str, of: u32, goal: &str) -> anyhow::Result<String> {
     let memory = Memory::of(of)?;
     let (resident, data) = (memory.resident, memory.data);
     let (driver, all) = (memory.driver, memory.of_all);
     let values = format!(
         "{resident:.0} MiB own (RSS; {driver:.0} graphics driver, {data:.0} data), {all:.0} of all (PSS)"
     );
-    Ok(line(what, &values, MEMORY_GOAL))
+    Ok(line(what, &values, goal))
 }
 
 fn line(what: &str, value: &str, goal: &str) -> String {
