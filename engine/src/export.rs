@@ -197,7 +197,11 @@ fn line(message: &StoredMessage) -> String {
     let at = utc::to_text(message.sent_at_ms);
     let via = message.via.as_ref();
     let via = via.map_or_else(String::new, |phone| format!(" · from {phone}"));
-    format!("{at}  {}{via}: {}", message.author_name, text.join("\n    "))
+    format!(
+        "{at}  {}{via}: {}",
+        message.author_name,
+        text.join("\n    ")
+    )
 }
 
 fn open_error(fault: OpenFault) -> OpenError {
@@ -225,14 +229,14 @@ mod tests {
             own: false,
             author: MemberId::parse(&"A".repeat(43)).unwrap(),
             author_name: "Bob".to_owned(),
+            app_id: None,
             via: Some("Moto".to_owned()),
             content: Content::Text(text.to_owned()),
             sent_at_ms: 0,
             stored_at_ms: 0,
             deliveries: Vec::new(),
         };
-        let written =
-            "1970-01-01 00:00:00Z  Bob · from Moto: one\n    1970-01-01 00:00:00Z  Anna: two\n    three";
+        let written = "1970-01-01 00:00:00Z  Bob · from Moto: one\n    1970-01-01 00:00:00Z  Anna: two\n    three";
         assert_eq!(line(&message), written);
     }
 }

@@ -12,7 +12,8 @@ use sealpost_protocol::limit::BODY_BYTES_MAX;
 use sealpost_protocol::message_id::MessageId;
 
 use crate::core::issue::DeliveryIssue;
-use crate::core::message::DeliveryState;
+use crate::core::issue::SendFailure;
+use crate::core::message::{AppMessageId, DeliveryState};
 use crate::core::step::MembershipNote;
 
 /// The most rows that one query answers.
@@ -50,6 +51,9 @@ pub struct StoredMessage {
     pub author: MemberId,
     /// The author's name when the message was stored.
     pub author_name: String,
+    /// The id that the message carries itself, the same in every copy of it; nothing where its
+    /// body can't be read.
+    pub app_id: Option<AppMessageId>,
     /// The author's phone that it was written on, where it was written on one.
     pub via: Option<String>,
     /// What it says.
@@ -75,20 +79,7 @@ impl Content {
     /// Reads the body of a message.
     #[must_use]
     pub fn of(body: &[u8]) -> Self {
-        Self::and_via(body).0
-    }
-
-    /// Reads the body of a message, and the phone that it was written on.
-    #[must_use]
-    pub fn and_via(body: &[u8]) -> (Self, Option<String>) {
-        match AppMessage::decode(body) {
-            Ok(AppMessage {
-                kind: AppMessageKind::Text(text),
-                via,
-                ..
-            }) => (Self::Text(text), via.map(|via| via.as_str().to_owned())),
-            _ => (Self::Unknown, None),
-        }
+        AppMessage::decode(body).map_or(Self::Unknown, Self::from)
     }
 
     /// The text, where it is one.
@@ -97,6 +88,15 @@ impl Content {
         match self {
             Self::Text(text) => Some(text),
             Self::Unknown => None,
+        }
+    }
+}
+
+impl From<AppMessage> for Content {
+    fn from(message: AppMessage) -> Self {
+        match message.kind {
+            AppMessageKind::Text(text) => Self::Text(text),
+            AppMessageKind::GroupName { .. } | AppMessageKind::Unknown { .. } => Self::Unknown,
         }
     }
 }
@@ -110,6 +110,58 @@ pub struct Delivery {
     pub name: String,
     /// How far it got.
     pub state: DeliveryState,
+}
+
+/// How far an own message is as a whole. Says no more than is known of its copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The state of the copy that the person has to know of: one that failed, or the least
+    /// advanced.
+    pub state: DeliveryState,
+    /// How many copies are on the relay.
+    pub on_relay: usize,
+    /// How many copies there are; who left the group meanwhile isn't counted.
+    pub total: usize,
+    /// When the first copy got onto the relay.
+    pub on_relay_at_ms: Option<u64>,
+    /// Why the first of those that failed did.
+    pub failure: Option<SendFailure>,
+}
+
+impl Progress {
+    /// The progress of a message; nothing of one to nobody.
+    #[must_use]
+    pub fn of(deliveries: &[Delivery]) -> Option<Self> {
+        let states = || {
+            let states = deliveries.iter().map(|delivery| delivery.state);
+            states.filter(|state| *state != DeliveryState::Withdrawn)
+        };
+        let on_relay_at_ms = states().filter_map(|state| match state {
+            DeliveryState::OnRelay { at_ms } => Some(at_ms),
+            _ => None,
+        });
+        let failure = states().find_map(|state| match state {
+            DeliveryState::Failed(failure) => Some(failure),
+            _ => None,
+        });
+        Some(Self {
+            state: states().min_by_key(|state| advance(*state))?,
+            on_relay: on_relay_at_ms.clone().count(),
+            total: states().count(),
+            on_relay_at_ms: on_relay_at_ms.min(),
+            failure,
+        })
+    }
+}
+
+/// The order in which the states of copies stand for the whole: a failure needs the person.
+const fn advance(state: DeliveryState) -> u8 {
+    match state {
+        DeliveryState::Failed(_) => 0,
+        DeliveryState::Waiting => 1,
+        DeliveryState::Sending => 2,
+        DeliveryState::OnRelay { .. } | DeliveryState::Withdrawn => 3,
+    }
 }
 
 /// A line of the membership history: somebody came or went.

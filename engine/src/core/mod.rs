@@ -13,6 +13,7 @@
 //! | who is a member | [`membership`] |
 //! | how long there was no relay | `absence` |
 //! | what the group is called | [`group_name`] |
+//! | what a phone is shown, and what it sends | [`phone_feed`] |
 //! | what each change means, in memory | [`rows`] |
 //! | a link with a phone or another computer | [`link`] |
 //! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
@@ -30,6 +31,7 @@ pub mod membership;
 pub mod message;
 mod outbox;
 mod pairing;
+pub mod phone_feed;
 #[cfg(test)]
 pub(crate) mod rig;
 pub mod rows;

@@ -6,7 +6,7 @@ use sealpost_engine::core::error::EngineError;
 use sealpost_engine::core::issue::SendFailure;
 use sealpost_engine::core::message::DeliveryState as EngineState;
 use sealpost_engine::engine::Engine;
-use sealpost_engine::history::{Delivery, PAGE_ROWS_MAX, StoredMessage};
+use sealpost_engine::history::{Delivery, PAGE_ROWS_MAX, Progress, StoredMessage};
 use sealpost_protocol::limit;
 use sealpost_protocol::message_id::MessageId;
 
@@ -168,61 +168,41 @@ fn message_view(row: StoredMessage) -> MessageView {
     }
 }
 
-/// What is known about a message on its way: as far as the least advanced recipient. A
-/// recipient that left the group meanwhile counts no more, and of a message to nobody nothing
-/// can be said.
+/// What is known about a message on its way; nothing of a message to nobody.
 fn delivery_view(deliveries: &[Delivery]) -> Option<DeliveryView> {
-    let recipients: Vec<RecipientView> = deliveries.iter().filter_map(recipient_view).collect();
-    if recipients.is_empty() {
-        return None;
-    }
-    let reached = recipients
-        .iter()
-        .filter(|one| one.state == DeliveryState::OnRelay)
-        .count();
-    let stored_at_ms = deliveries
-        .iter()
-        .filter_map(|delivery| match delivery.state {
-            EngineState::OnRelay { at_ms } => Some(at_ms),
-            _ => None,
-        });
+    let progress = Progress::of(deliveries)?;
     Some(DeliveryView {
-        state: overall_state(&recipients),
-        on_relay: count(reached),
-        total: count(recipients.len()),
+        state: state_view(progress.state)?,
+        on_relay: count(progress.on_relay),
+        total: count(progress.total),
         // The earliest end: none of the copies is promised for longer.
-        kept_until_ms: stored_at_ms
-            .min()
+        kept_until_ms: progress
+            .on_relay_at_ms
             .map(|at| at.saturating_add(limit::RELAY_LIFE_MS_MAX)),
-        reason: recipients.iter().find_map(|one| one.reason),
-        recipients,
+        reason: progress.failure.map(FailureReason::from),
+        recipients: deliveries.iter().filter_map(recipient_view).collect(),
     })
 }
 
-/// A failure shows first, because it needs the person; then what is least advanced.
-fn overall_state(recipients: &[RecipientView]) -> DeliveryState {
-    let order = [
-        DeliveryState::Failed,
-        DeliveryState::Waiting,
-        DeliveryState::Sending,
-    ];
-    order
-        .into_iter()
-        .find(|state| recipients.iter().any(|one| one.state == *state))
-        .unwrap_or(DeliveryState::OnRelay)
+/// Nothing of a copy that was taken back.
+fn state_view(state: EngineState) -> Option<DeliveryState> {
+    match state {
+        EngineState::Waiting => Some(DeliveryState::Waiting),
+        EngineState::Sending => Some(DeliveryState::Sending),
+        EngineState::OnRelay { .. } => Some(DeliveryState::OnRelay),
+        EngineState::Failed(_) => Some(DeliveryState::Failed),
+        EngineState::Withdrawn => None,
+    }
 }
 
 fn recipient_view(delivery: &Delivery) -> Option<RecipientView> {
-    let (state, reason) = match delivery.state {
-        EngineState::Waiting => (DeliveryState::Waiting, None),
-        EngineState::Sending => (DeliveryState::Sending, None),
-        EngineState::OnRelay { .. } => (DeliveryState::OnRelay, None),
-        EngineState::Failed(failure) => (DeliveryState::Failed, Some(failure.into())),
-        EngineState::Withdrawn => return None,
+    let reason = match delivery.state {
+        EngineState::Failed(failure) => Some(failure.into()),
+        _ => None,
     };
     Some(RecipientView {
         name: delivery.name.clone(),
-        state,
+        state: state_view(delivery.state)?,
         reason,
     })
 }
