@@ -10,6 +10,7 @@
 mod duration;
 mod effective;
 mod settings;
+mod web;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -18,11 +19,12 @@ use std::time::Duration;
 
 use sealpost_protocol::limit;
 
-use crate::limits::{SessionLimits, StoreLimits};
+use crate::limits::{MailboxLimits, SessionLimits, StoreLimits};
 
 pub use duration::{DurationError, parse_duration};
 pub use effective::effective_toml;
 pub use settings::{Settings, SuppliedKey};
+pub use web::{Claims, Hosts, TlsFiles, WebConfig};
 
 /// Everything a relay needs to know but its key and its clock.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -51,6 +53,10 @@ pub struct Config {
     pub sessions: SessionLimits,
     /// Bounds of the store.
     pub store: StoreLimits,
+    /// Bounds of mailboxes.
+    pub mailboxes: MailboxLimits,
+    /// Where phones and browsers arrive, if anywhere.
+    pub web: Option<WebConfig>,
 }
 
 impl Default for Config {
@@ -67,6 +73,8 @@ impl Default for Config {
             reset_store: false,
             sessions: SessionLimits::default(),
             store: StoreLimits::default(),
+            mailboxes: MailboxLimits::default(),
+            web: None,
         }
     }
 }

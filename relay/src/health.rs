@@ -195,7 +195,8 @@ mod tests {
     use crate::clock::SystemClock;
     use crate::config::everywhere;
     use crate::doors::native::NativeDoor;
-    use crate::limits::{SessionLimits, StoreLimits};
+    use crate::in_process::Mailboxes;
+    use crate::limits::{MailboxLimits, SessionLimits, StoreLimits};
     use crate::listener::{Port, listen, number_of};
     use crate::store::{MemoryStore, StoreSettings, WriterPace};
 
@@ -207,13 +208,21 @@ mod tests {
         };
         let listener = listen(Port::Health, everywhere(0)).unwrap();
         let port = number_of(Port::Health, &listener).unwrap();
-        let store: Arc<dyn InboxStore> = Arc::new(MemoryStore::new(settings));
+        let store = Arc::new(MemoryStore::new(settings));
+        let mailboxes = Mailboxes::new(
+            Arc::<MemoryStore>::clone(&store),
+            Arc::new(SystemClock),
+            MailboxLimits::default(),
+        );
+        let store: Arc<dyn InboxStore> = store;
         let key = NoiseSecret::from_bytes([1; 32]);
         let clock = Arc::new(SystemClock);
         let door = NativeDoor::new(key, Arc::clone(&store), clock, SessionLimits::default());
         let metrics = metrics::Source {
             door,
             store: Arc::clone(&store),
+            mailboxes,
+            web: Arc::default(),
             commits: Arc::default(),
             store_path: "nowhere".into(),
             started_at_ms: 0,

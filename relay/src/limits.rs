@@ -1,19 +1,28 @@
 //! What one recipient, one device and the whole relay may use.
 //!
-//! Owns: every number that bounds use (specification 0.3 and 2.8), the token bucket per
-//! recipient. Never does: read a clock, lock, or know an address; everything is keyed on the
-//! recipient, the device key or a global count.
-//!
-//! Invariants:
-//! - a bucket never holds more than its burst;
-//! - a bucket that is full needs no state, so forgetting it changes nothing;
-//! - a clock that steps back neither fills a bucket nor stops it from filling again.
+//! Owns: every number that bounds use (specification 0.3 and 2.8, and 4.11 of
+//! "paired-mailbox/1"), and ([`rates`]) the token buckets. Never does: read a clock, lock, or
+//! keep an address longer than its bucket takes to fill. In the native door everything is keyed
+//! on the recipient, the device key or a global count; only the web door's is on addresses
+//! (amendment 14).
 
-use std::collections::BTreeMap;
+mod rates;
+mod web;
+
 use std::time::Duration;
 
 use sealpost_protocol::key::NoisePublic;
 use sealpost_protocol::limit;
+
+pub use rates::{Rate, Rates};
+pub(crate) use web::AddressKey;
+pub use web::{MailboxLimits, WebLimits};
+
+/// Watches of one direction of a mailbox; a later one takes the place of the oldest.
+pub(crate) const WATCHES_PER_DIRECTION_MAX: usize = 4;
+
+/// The shortest time between two frames of a watch.
+pub(crate) const WATCH_FRAME_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Bytes that a blob costs beside its Envelope, in the file, in the index and on its way
 /// there. Every bound in bytes charges them, or endless many empty Envelopes would cost nothing.
@@ -150,104 +159,28 @@ pub struct PushRate {
     pub burst: u32,
 }
 
-/// Thousandths of a token, so that a refill of a few milliseconds isn't rounded away.
-const TOKEN: u64 = 1_000;
-
-/// The tokens of one recipient.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct TokenBucket {
-    /// Invariant: at most `burst * TOKEN`.
-    level: u64,
-    filled_at_ms: u64,
-}
-
-impl TokenBucket {
-    fn full(rate: PushRate, now_ms: u64) -> Self {
-        Self {
-            level: u64::from(rate.burst).saturating_mul(TOKEN),
-            filled_at_ms: now_ms,
-        }
-    }
-
-    /// Adds what has flowed in since the last time. One token per second is one unit per
-    /// millisecond, so the product needs no division.
-    fn fill(&mut self, rate: PushRate, now_ms: u64) {
-        let elapsed_ms = now_ms.saturating_sub(self.filled_at_ms);
-        let inflow = elapsed_ms.saturating_mul(u64::from(rate.per_second));
-        let ceiling = u64::from(rate.burst).saturating_mul(TOKEN);
-        self.level = self.level.saturating_add(inflow).min(ceiling);
-        self.filled_at_ms = now_ms;
-        debug_assert!(
-            self.level <= ceiling,
-            "a bucket never holds more than its burst"
-        );
-    }
-
-    fn take(&mut self) -> bool {
-        match self.level.checked_sub(TOKEN) {
-            Some(rest) => {
-                self.level = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn is_full(&self, rate: PushRate) -> bool {
-        self.level >= u64::from(rate.burst).saturating_mul(TOKEN)
-    }
-}
-
 /// The token buckets of all recipients that are not full.
 #[derive(Debug)]
-pub struct PushRates {
-    rate: PushRate,
-    buckets: BTreeMap<NoisePublic, TokenBucket>,
-    /// The number of buckets at which full ones are forgotten next.
-    sweep_at: usize,
-}
+pub struct PushRates(Rates<NoisePublic>);
 
 impl PushRates {
-    /// Buckets below this number are never swept; they cost nothing.
-    const SWEEP_FLOOR: usize = 4_096;
-
     /// Full buckets for everybody.
     pub fn new(rate: PushRate) -> Self {
-        Self {
-            rate,
-            buckets: BTreeMap::new(),
-            sweep_at: Self::SWEEP_FLOOR,
-        }
+        Self(Rates::new(Rate {
+            count: rate.per_second,
+            period: Duration::from_secs(1),
+            burst: rate.burst,
+        }))
     }
 
     /// Takes one token of `recipient`; false if there is none.
     pub fn take(&mut self, recipient: NoisePublic, now_ms: u64) -> bool {
-        if self.buckets.len() >= self.sweep_at {
-            self.sweep(now_ms);
-        }
-        let rate = self.rate;
-        let bucket = self
-            .buckets
-            .entry(recipient)
-            .or_insert_with(|| TokenBucket::full(rate, now_ms));
-        bucket.fill(rate, now_ms);
-        bucket.take()
+        self.0.take(recipient, now_ms)
     }
 
     /// Forgets every bucket that has filled up again.
     pub(crate) fn sweep(&mut self, now_ms: u64) {
-        let rate = self.rate;
-        self.buckets.retain(|_, bucket| {
-            bucket.fill(rate, now_ms);
-            !bucket.is_full(rate)
-        });
-        // Doubling keeps the cost of sweeping constant per push.
-        self.sweep_at = self.buckets.len().saturating_mul(2).max(Self::SWEEP_FLOOR);
-    }
-
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.buckets.len()
+        self.0.sweep(now_ms);
     }
 }
 
@@ -255,7 +188,11 @@ impl PushRates {
 mod tests {
     use proptest::prelude::*;
 
+    use super::rates::SWEEP_FLOOR;
     use super::*;
+
+    /// Milliseconds of a second's tokens.
+    const TOKEN: u64 = 1_000;
 
     const RATE: PushRate = PushRate {
         per_second: 20,
@@ -314,7 +251,7 @@ mod tests {
             assert!(rates.take(recipient(2), 0));
         }
         rates.sweep(50);
-        assert_eq!(rates.len(), 1);
+        assert_eq!(rates.0.len(), 1);
     }
 
     #[test]
@@ -325,7 +262,7 @@ mod tests {
             key[..8].copy_from_slice(&number.to_be_bytes());
             assert!(rates.take(NoisePublic::from_bytes(key), number));
         }
-        assert!(rates.len() <= 2 * PushRates::SWEEP_FLOOR);
+        assert!(rates.0.len() <= 2 * SWEEP_FLOOR);
     }
 
     #[test]

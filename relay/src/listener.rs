@@ -1,10 +1,10 @@
 //! Ports: opening them, and telling why one can't be opened.
 //!
-//! Owns: sockets that accept. Never does: look at or format the address of a peer.
+//! Owns: sockets that accept. Never does: keep or format the address of a peer.
 
 use std::fmt;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
@@ -31,6 +31,8 @@ pub enum Port {
     Push,
     /// Where the relay's health is asked for.
     Health,
+    /// Where phones and browsers arrive.
+    Web,
 }
 
 impl fmt::Display for Port {
@@ -39,6 +41,7 @@ impl fmt::Display for Port {
             Self::Receive => "receive",
             Self::Push => "push",
             Self::Health => "health",
+            Self::Web => "web",
         })
     }
 }
@@ -130,10 +133,15 @@ impl Acceptor {
     /// The next connection, however many attempts fail before: a relay that is out of file
     /// descriptors serves again as soon as one is free.
     pub(crate) async fn accept(&mut self) -> TcpStream {
+        // The address of the peer ends here.
+        self.accept_with_address().await.0
+    }
+
+    /// The same, with the address of the peer: the web door keeps rates on it, in memory.
+    pub(crate) async fn accept_with_address(&mut self) -> (TcpStream, IpAddr) {
         loop {
             match self.listener.accept().await {
-                // The address of the peer ends here.
-                Ok((stream, _)) => return stream,
+                Ok((stream, peer)) => return (stream, peer.ip()),
                 Err(error) if is_of_one_connection(error.kind()) => {}
                 Err(error) => {
                     if self.is_worth_a_warning(Instant::now()) {

@@ -9,6 +9,7 @@
 //! - on each port, connections ever = open + closed, but for the moment between the two.
 
 mod page;
+mod web;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,6 +19,7 @@ use sealpost_protocol::frame::{Frame, Refusal};
 use crate::doors::native::SessionKind;
 
 pub(crate) use page::{CONTENT_TYPE, Source};
+pub(crate) use web::WebMetrics;
 
 /// A number that only grows.
 #[derive(Debug, Default)]
@@ -226,8 +228,8 @@ impl Default for StoreMetrics {
 }
 
 impl StoreMetrics {
-    /// A commit that took `time`. Commits without a push are waited for by nobody and would
-    /// hide those that are.
+    /// A commit of `pushes`, requests to mailboxes among them, that took `time`. Commits that
+    /// nobody waits for would hide those that somebody does.
     pub(crate) fn commit(&self, pushes: usize, time: Duration) {
         if pushes > 0 {
             self.pushes.add(pushes as u64);

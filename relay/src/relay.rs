@@ -5,7 +5,7 @@
 //! specification 2.10.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sealpost_protocol::address::{AddressError, RelayAddress};
@@ -15,14 +15,18 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{Config, WebConfig};
 use crate::doors::native::{NativeDoor, SessionKind};
+use crate::doors::web::OpenDoor;
 use crate::health::{self, Health};
+use crate::in_process::Mailboxes;
 use crate::limits::HealthLimits;
 use crate::listener::{Port, listen, number_of};
-use crate::metrics::Source;
+use crate::metrics::{Source, WebMetrics};
 use crate::start_error::StartError;
-use crate::store::{InboxStore, SqliteStore, StoreOpenError, StoreSettings, WriterPace};
+use crate::store::{
+    InboxStore, MailboxStore, SqliteStore, StoreOpenError, StoreSettings, WriterPace,
+};
 
 /// A running relay. Dropping it ends it at once; [`Relay::stop`] ends it in order.
 pub struct Relay {
@@ -31,6 +35,10 @@ pub struct Relay {
     drain: Duration,
     door: Arc<NativeDoor>,
     store: Arc<dyn InboxStore>,
+    mailboxes: Mailboxes,
+    web: Mutex<Option<OpenDoor>>,
+    web_metrics: Arc<WebMetrics>,
+    clock: Arc<dyn Clock>,
     stop: CancellationToken,
     /// Cancelled when the store writes no more.
     ended: CancellationToken,
@@ -46,6 +54,8 @@ pub struct Ports {
     pub push: u16,
     /// Where `/healthz` and `/metrics` answer, if anywhere.
     pub health: Option<u16>,
+    /// Where phones and browsers arrive, while that is open.
+    pub web: Option<u16>,
 }
 
 /// What a relay holds and does, in numbers that name nobody.
@@ -64,6 +74,16 @@ pub struct Numbers {
     /// When the first of the inboxes' oldest blobs expires, in Unix milliseconds. When it
     /// arrived isn't stored, and can't be told from this once the lifetime has been changed.
     pub first_expiry_ms: Option<u64>,
+    /// Open connections on the web port.
+    pub web_connections: u64,
+    /// Mailboxes of links.
+    pub mailboxes: u64,
+    /// Envelopes that wait in them.
+    pub mailbox_envelopes: u64,
+    /// Bytes of those.
+    pub mailbox_bytes: u64,
+    /// Watches of them.
+    pub watches: u64,
 }
 
 /// How often the rates of silent recipients are forgotten.
@@ -99,11 +119,16 @@ impl Relay {
         let public_key = key.public();
         let store = open_store(&config).await?;
         let (commits, ended) = (store.metrics(), store.ended());
-        let store: Arc<dyn InboxStore> = Arc::new(store);
+        let store = Arc::new(store);
+        let mailbox_store: Arc<dyn MailboxStore> = Arc::<SqliteStore>::clone(&store);
+        let mailboxes = Mailboxes::new(mailbox_store, Arc::clone(&clock), config.mailboxes);
+        let store: Arc<dyn InboxStore> = store;
+        let web_metrics = Arc::<WebMetrics>::default();
         let started_at_ms = clock.now_ms();
         let door = NativeDoor::new(key, Arc::clone(&store), Arc::clone(&clock), config.sessions);
         let stop = CancellationToken::new();
-        let reaper = reap(Arc::clone(&store), clock, config.reap_interval);
+        let (reaped, interval) = (Arc::clone(&store), config.reap_interval);
+        let reaper = reap(reaped, mailboxes.clone(), Arc::clone(&clock), interval);
         let mut tasks = vec![
             spawn_until(&stop, reaper),
             spawn_until(&stop, sweep(Arc::clone(&door))),
@@ -113,6 +138,8 @@ impl Relay {
             let source = Source {
                 door: Arc::clone(&door),
                 store: Arc::clone(&store),
+                mailboxes: mailboxes.clone(),
+                web: Arc::clone(&web_metrics),
                 commits,
                 store_path: config.store_path,
                 started_at_ms,
@@ -125,6 +152,11 @@ impl Relay {
             let serving = health::serve(listener, health, HealthLimits::default(), stopped);
             tasks.push(tokio::spawn(serving));
         }
+        let web = config.web.map(|web| {
+            let clock = Arc::clone(&clock);
+            OpenDoor::open(mailboxes.clone(), clock, web, Arc::clone(&web_metrics))
+        });
+        let web = web.transpose()?;
         door.serve(SessionKind::Receive, listeners.receive);
         door.serve(SessionKind::Push, listeners.push);
         tracing::info!("relay started");
@@ -135,6 +167,10 @@ impl Relay {
             drain,
             door,
             store,
+            mailboxes,
+            web: Mutex::new(web),
+            web_metrics,
+            clock,
             stop,
             ended,
             tasks,
@@ -143,7 +179,49 @@ impl Relay {
 
     /// The ports it listens on.
     pub fn ports(&self) -> Ports {
-        self.ports
+        let web = self.web().as_ref().map(OpenDoor::port);
+        Ports { web, ..self.ports }
+    }
+
+    /// The mailboxes of links, for this process. They work while no web port is open, and
+    /// whatever comes from here counts as local.
+    pub fn mailboxes(&self) -> Mailboxes {
+        self.mailboxes.clone()
+    }
+
+    /// Opens the web port and tells its number. Inside an app, claim the mailboxes of all known
+    /// links first: a phone that comes earlier would take its link for lost (amendment 16).
+    ///
+    /// # Errors
+    ///
+    /// Tells why it can't be opened, or that it is open.
+    pub fn open_web(&self, config: WebConfig) -> Result<u16, StartError> {
+        let mut web = self.web();
+        if web.is_some() {
+            return Err(StartError::WebOpen);
+        }
+        let (mailboxes, clock) = (self.mailboxes.clone(), Arc::clone(&self.clock));
+        let metrics = Arc::clone(&self.web_metrics);
+        let open = OpenDoor::open(mailboxes, clock, config, metrics);
+        let open = open.inspect_err(|error| tracing::warn!(%error, "web port not opened"))?;
+        let port = open.port();
+        *web = Some(open);
+        tracing::info!("web port opened");
+        Ok(port)
+    }
+
+    /// Closes the web port; nothing happens if it isn't open. Requests in progress are
+    /// answered, watches are told that the relay goes away.
+    pub async fn close_web(&self) {
+        let open = self.web().take();
+        if let Some(open) = open {
+            open.close().await;
+            tracing::info!("web port closed");
+        }
+    }
+
+    fn web(&self) -> std::sync::MutexGuard<'_, Option<OpenDoor>> {
+        self.web.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The key that devices know it by.
@@ -154,6 +232,7 @@ impl Relay {
     /// What it holds at this moment.
     pub fn numbers(&self) -> Numbers {
         let sums = self.store.sums();
+        let (mailboxes, watches) = self.mailboxes.sums();
         Numbers {
             connections: self.door.connections(),
             receive_sessions: self.door.receive_sessions(),
@@ -161,6 +240,11 @@ impl Relay {
             bytes: sums.bytes,
             inboxes: sums.inboxes,
             first_expiry_ms: self.store.first_expiry_ms(),
+            web_connections: self.web_metrics.open(),
+            mailboxes: mailboxes.mailboxes,
+            mailbox_envelopes: mailboxes.envelopes,
+            mailbox_bytes: mailboxes.bytes,
+            watches,
         }
     }
 
@@ -183,6 +267,8 @@ impl Relay {
     /// all sessions end, then the store is closed.
     pub async fn stop(mut self) {
         self.stop.cancel();
+        self.mailboxes.end_watches();
+        self.close_web().await;
         self.door.stop(self.drain).await;
         for task in self.tasks.drain(..) {
             task.abort();
@@ -199,6 +285,9 @@ impl Drop for Relay {
     fn drop(&mut self) {
         self.stop.cancel();
         self.door.cancel();
+        if let Some(web) = self.web().as_ref() {
+            web.cancel();
+        }
     }
 }
 
@@ -206,7 +295,7 @@ impl fmt::Debug for Relay {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Relay")
-            .field("ports", &self.ports)
+            .field("ports", &self.ports())
             .finish_non_exhaustive()
     }
 }
@@ -239,6 +328,7 @@ impl Listeners {
             receive: number_of(Port::Receive, &self.receive)?,
             push: number_of(Port::Push, &self.push)?,
             health: health.transpose()?,
+            web: None,
         })
     }
 }
@@ -266,8 +356,14 @@ fn spawn_until(
 }
 
 /// Deletes what has expired, at start and then at every interval.
-async fn reap(store: Arc<dyn InboxStore>, clock: Arc<dyn Clock>, interval: Duration) {
+async fn reap(
+    store: Arc<dyn InboxStore>,
+    mailboxes: Mailboxes,
+    clock: Arc<dyn Clock>,
+    interval: Duration,
+) {
     loop {
+        mailboxes.expire();
         while store.expire(clock.now_ms()) {
             tokio::time::sleep(REAP_PAUSE).await;
         }

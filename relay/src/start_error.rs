@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::config::ConfigError;
+use crate::doors::web::CertificateError;
 use crate::listener::Port;
 use crate::store::StoreOpenError;
 
@@ -42,6 +43,12 @@ pub enum StartError {
         /// What the system says.
         kind: io::ErrorKind,
     },
+    /// The certificate of the web port can't be used.
+    #[error("{0}")]
+    Certificate(#[from] CertificateError),
+    /// The web port is open already.
+    #[error("the web port is open already")]
+    WebOpen,
     /// The store can't be opened.
     #[error("{0}")]
     Store(#[from] StoreOpenError),

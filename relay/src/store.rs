@@ -1,11 +1,12 @@
 //! The relay's store: inboxes of blobs that wait for their devices.
 //!
-//! Owns: what a door may ask of a store ([`InboxStore`]) and the two implementations,
-//! [`SqliteStore`] and, for tests and simulations, [`MemoryStore`]; both pass the suite in `conformance`. Never
-//! does: look into an Envelope, know which device pushed, or remember a deleted blob.
+//! Owns: what a door may ask of a store ([`InboxStore`], [`MailboxStore`]) and the two
+//! implementations, [`SqliteStore`] and, for tests and simulations, [`MemoryStore`]; both pass
+//! the suites in `conformance` and `mailbox_conformance`. Never does: look into an Envelope,
+//! know which device pushed, or remember a deleted blob.
 //!
-//! Invariants (specification 2.7):
-//! - a put is answered only after the commit that contains it;
+//! Invariants (specification 2.7, and 4.6 of "paired-mailbox/1"):
+//! - a put, of either kind, is answered only after the commit that contains it;
 //! - ids grow in arrival order and are never given twice, not even over restarts;
 //! - a blob is deleted only on behalf of the device whose inbox holds it, or when it expires;
 //! - no more than ids and sizes of waiting blobs are in memory, plus a bounded number of
@@ -22,6 +23,10 @@ mod hostile;
 mod inbox_table;
 mod inboxes;
 mod log;
+#[cfg(test)]
+mod mailbox_conformance;
+mod mailbox_table;
+mod mailboxes;
 mod memory;
 mod migration;
 mod reader;
@@ -37,10 +42,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use sealpost_protocol::key::NoisePublic;
+use sealpost_protocol::link::key::{Direction, MailboxId};
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
+
+use crate::mailbox::{
+    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, Page, Refusal, Stored,
+};
 
 pub use backup::{BackupError, BackupProgress, back_up};
 pub use inboxes::{InboxWatch, Sums};
+pub use mailboxes::{MailboxWatch, WatchEnd, WatchFrame, WatchRefusal};
 pub use memory::MemoryStore;
 pub use schema::StoreOpenError;
 pub use sqlite::SqliteStore;
@@ -95,6 +106,105 @@ pub trait InboxStore: Send + Sync + 'static {
     /// Writes what is queued and closes; later puts are answered with
     /// [`StoreError::Closed`].
     fn close(&self) -> StoreFuture<'_, ()>;
+}
+
+/// What the door of links needs of a store. Changes are answered after their commit; the rules
+/// are those of [`crate::mailbox`].
+pub trait MailboxStore: Send + Sync + 'static {
+    /// Claims a mailbox.
+    fn claim(
+        &self,
+        access: MailboxAccess,
+        making: Making,
+        now_ms: u64,
+    ) -> MailboxFuture<'_, Claimed>;
+
+    /// The state of a direction.
+    ///
+    /// # Errors
+    ///
+    /// There is no such mailbox, or it is another's.
+    fn head(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        now_ms: u64,
+    ) -> Result<DirectionHead, Refusal>;
+
+    /// At most so many of the Envelopes above `after`, ascending.
+    fn page(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        bounds: (u64, usize),
+        now_ms: u64,
+    ) -> MailboxFuture<'_, Page>;
+
+    /// Stores an Envelope under a sequence. The room is taken for as long as the store holds
+    /// the Envelope in memory for it.
+    fn store(
+        &self,
+        access: MailboxAccess,
+        direction: Direction,
+        envelope: (u64, Bytes),
+        room: PutRoom,
+        now_ms: u64,
+    ) -> MailboxFuture<'_, Stored>;
+
+    /// Frees the slots up to `through`.
+    fn prune(
+        &self,
+        access: MailboxAccess,
+        direction: Direction,
+        through: u64,
+        now_ms: u64,
+    ) -> MailboxFuture<'_, DirectionHead>;
+
+    /// Removes a mailbox with everything in it.
+    fn erase(&self, access: MailboxAccess, now_ms: u64) -> MailboxFuture<'_, ()>;
+
+    /// Tells what happens in a direction from now on; refuses more than `watches_max` watches
+    /// of the whole store.
+    ///
+    /// # Errors
+    ///
+    /// There is no such mailbox, it is another's, or there are too many watches.
+    fn watch_direction(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        watches_max: usize,
+        now_ms: u64,
+    ) -> Result<MailboxWatch, WatchRefusal>;
+
+    /// Whether there is such a mailbox, whoever asks.
+    fn holds(&self, mailbox: &MailboxId, now_ms: u64) -> bool;
+
+    /// Removes the mailboxes whose time is over.
+    fn expire_mailboxes(&self, now_ms: u64);
+
+    /// What is stored, and how many watches there are.
+    fn mailbox_sums(&self) -> (MailboxSums, u64);
+
+    /// Ends every watch, because the relay stops.
+    fn end_watches(&self);
+}
+
+/// What a mailbox answers later.
+pub type MailboxFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, MailboxError>> + Send + 'a>>;
+
+/// Why a request to a mailbox fails.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum MailboxError {
+    /// The rules refuse it.
+    #[error("{0}")]
+    Refused(#[from] Refusal),
+    /// The store can't do it. It may be tried again.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The relay doesn't know what time it is.
+    #[error("the clock of this computer isn't set")]
+    NoClock,
 }
 
 /// What a store answers later.

@@ -149,7 +149,9 @@ pub(crate) fn relay_start_error(error: StartError) -> Failure {
             format!("Choose another port with --{port}-port."),
         ),
         StartError::Store(error) => relay_store_error(error),
-        StartError::Config(_) => Failure::bug("The relay can't start.", error),
+        StartError::Config(_) | StartError::Certificate(_) | StartError::WebOpen => {
+            Failure::bug("The relay can't start.", error)
+        }
     }
 }
 

@@ -6,8 +6,12 @@ use std::fmt::{Display, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{Counter, DoorMetrics, EndingKind, Histogram, PortMetrics, PushResult, StoreMetrics};
+use super::web::STATUSES;
+use super::{
+    Counter, DoorMetrics, EndingKind, Histogram, PortMetrics, PushResult, StoreMetrics, WebMetrics,
+};
 use crate::doors::native::NativeDoor;
+use crate::in_process::Mailboxes;
 use crate::store::InboxStore;
 
 /// What the format is called in HTTP.
@@ -17,6 +21,8 @@ pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8"
 pub(crate) struct Source {
     pub(crate) door: Arc<NativeDoor>,
     pub(crate) store: Arc<dyn InboxStore>,
+    pub(crate) mailboxes: Mailboxes,
+    pub(crate) web: Arc<WebMetrics>,
     pub(crate) commits: Arc<StoreMetrics>,
     pub(crate) store_path: PathBuf,
     pub(crate) started_at_ms: u64,
@@ -31,6 +37,8 @@ impl Source {
         page.door(self.door.metrics());
         page.sessions_open(self.door.receive_sessions());
         page.waiting(self.store.as_ref());
+        page.web(&self.web);
+        page.mailboxes(&self.mailboxes);
         page.commits(&self.commits);
         page.files(&self.store_path);
         page.0
@@ -138,6 +146,45 @@ impl Page {
         );
     }
 
+    fn web(&mut self, web: &WebMetrics) {
+        self.gauge(
+            "web_connections_open",
+            "Connections that are open on the web port.",
+            web.open(),
+        );
+        self.counter(
+            "web_connections_total",
+            "Connections accepted on the web port.",
+            &web.ever,
+        );
+        self.counter(
+            "web_connections_turned_away_total",
+            "Connections closed at once because there were too many.",
+            &web.turned_away,
+        );
+        self.family(
+            "web_answers_total",
+            "counter",
+            "Requests on the web port, by the status they were answered with.",
+        );
+        for (status, count) in STATUSES.iter().zip(&web.answers) {
+            let status = status.to_string();
+            self.sample("web_answers_total", &[("status", &status)], count.get());
+        }
+    }
+
+    fn mailboxes(&mut self, mailboxes: &Mailboxes) {
+        let (sums, watches) = mailboxes.sums();
+        self.gauge("mailboxes", "Mailboxes of links.", sums.mailboxes);
+        self.gauge(
+            "mailbox_envelopes",
+            "Envelopes that wait in mailboxes.",
+            sums.envelopes,
+        );
+        self.gauge("mailbox_bytes", "Bytes of those.", sums.bytes);
+        self.gauge("watches_open", "Watches of mailboxes.", watches);
+    }
+
     fn commits(&mut self, store: &StoreMetrics) {
         self.counter(
             "expired_blobs_total",
@@ -156,13 +203,13 @@ impl Page {
         );
         self.histogram(
             "commit_pushes",
-            "Pushes that shared a commit.",
+            "Pushes, and requests to mailboxes, that shared a commit.",
             &store.pushes,
             0,
         );
         self.histogram(
             "commit_duration_seconds",
-            "From the start of a commit of pushes to the disk's answer.",
+            "From the start of a commit that somebody waits for to the disk's answer.",
             &store.micros,
             6,
         );

@@ -177,6 +177,17 @@ impl Explanation {
                 let advice = format!("listen on every address with {option} :PORT.");
                 Self::new(what, format!("{error}."), advice)
             }
+            StartError::Certificate(_) => Self::new(
+                what,
+                format!("{error}."),
+                "check web.tls_cert and web.tls_key: both are files in PEM, the chain with the \
+                 relay's own certificate first, and this user may read them.",
+            ),
+            StartError::WebOpen => Self::new(
+                what,
+                format!("{error}."),
+                "start it again; if it stays, report it.",
+            ),
             StartError::Store(error) => Self::store(store_path, *error),
         }
     }
@@ -218,6 +229,7 @@ fn option_of(port: Port) -> &'static str {
         Port::Receive => "--listen-receive",
         Port::Push => "--listen-push",
         Port::Health => "--listen-health",
+        Port::Web => "--listen-web",
     }
 }
 

@@ -128,6 +128,9 @@ pub(super) struct Inboxes {
     reserved_blobs: u64,
     reserved_bytes: u64,
     filled: u64,
+    /// What the mailboxes of links are charged with, against the bound of the whole relay
+    /// (amendment 6).
+    mailbox_charge: u64,
 }
 
 impl Inboxes {
@@ -141,7 +144,26 @@ impl Inboxes {
             reserved_blobs: 0,
             reserved_bytes: 0,
             filled: 0,
+            mailbox_charge: 0,
         }
+    }
+
+    /// Takes room for an Envelope of a mailbox; false if the relay has none.
+    pub(super) fn take_room(&mut self, charge: u64) -> bool {
+        let blobs = self.blobs.saturating_add(self.reserved_blobs);
+        let bytes = self.bytes.saturating_add(self.reserved_bytes);
+        let with_this_one = self.mailbox_charge.saturating_add(charge);
+        let total = charged_bytes(blobs, bytes).saturating_add(with_this_one);
+        let has_room = total <= self.limits.total_bytes_max;
+        if has_room {
+            self.mailbox_charge = with_this_one;
+        }
+        has_room
+    }
+
+    /// What the mailboxes hold, after a commit or one that failed.
+    pub(super) fn set_mailbox_charge(&mut self, charge: u64) {
+        self.mailbox_charge = charge;
     }
 
     /// Reserves room for one blob. Whoever reserves must [`Self::insert`] or
@@ -172,6 +194,7 @@ impl Inboxes {
         );
         let is_new = !inbox.is_some_and(Inbox::is_filled);
         let is_watched = inbox.is_some_and(Inbox::is_watched);
+        let charged = charged.saturating_add(self.mailbox_charge);
         if charged > self.limits.total_bytes_max_for(is_watched)
             || (is_new && self.filled >= self.limits.inboxes_max_for(is_watched))
         {

@@ -1,5 +1,7 @@
 //! A store without a disk, for tests: the same index, the Envelopes in a map.
 
+mod mailboxes;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,10 +10,12 @@ use sealpost_protocol::key::NoisePublic;
 use tokio::sync::Notify;
 
 use super::inboxes::{InboxWatch, Inboxes, Removed, SharedInboxes, Sums, Waiting};
+use super::mailboxes::SharedMailboxes;
 use super::{
     Blob, BlobId, Chunk, InboxStore, PutRefusal, PutRoom, PutTicket, Seconds, StoreFuture,
     StoreSettings,
 };
+use crate::mailbox::{MailboxIndex, MemoryMailboxes};
 
 #[derive(Default)]
 struct Envelopes {
@@ -20,11 +24,13 @@ struct Envelopes {
     is_closed: bool,
 }
 
-/// An [`InboxStore`] that forgets everything with its value, under the same bounds.
+/// A store that forgets everything with its value, under the same bounds.
 pub struct MemoryStore {
     settings: StoreSettings,
     shared: SharedInboxes,
     envelopes: Mutex<Envelopes>,
+    mailboxes: Mutex<MemoryMailboxes>,
+    shared_mailboxes: SharedMailboxes,
 }
 
 impl MemoryStore {
@@ -35,7 +41,19 @@ impl MemoryStore {
             settings,
             shared,
             envelopes: Mutex::default(),
+            mailboxes: Mutex::default(),
+            shared_mailboxes: SharedMailboxes::new(MailboxIndex::new()),
         }
+    }
+
+    fn mailboxes(&self) -> MutexGuard<'_, MemoryMailboxes> {
+        self.mailboxes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_closed(&self) -> bool {
+        self.envelopes().is_closed
     }
 
     fn envelopes(&self) -> MutexGuard<'_, Envelopes> {

@@ -12,7 +12,33 @@ use rusqlite::Transaction;
 use super::schema::{STORE_VERSION, STORE_VERSION_MIN, StoreOpenError};
 
 /// The SQL that leads from one version to the next, the oldest first.
-const STEPS: [&str; (STORE_VERSION - STORE_VERSION_MIN) as usize] = [];
+const STEPS: [&str; (STORE_VERSION - STORE_VERSION_MIN) as usize] = [MAILBOXES];
+
+/// To version 2: mailboxes of links.
+const MAILBOXES: &str = "
+CREATE TABLE mailboxes (
+    id INTEGER PRIMARY KEY,
+    mailbox BLOB NOT NULL UNIQUE,
+    token_hash BLOB NOT NULL,
+    created_ms INTEGER NOT NULL,
+    touched_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE directions (
+    mailbox INTEGER NOT NULL,
+    direction INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    last_hash BLOB NOT NULL,
+    PRIMARY KEY (mailbox, direction)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE envelopes (
+    mailbox INTEGER NOT NULL,
+    direction INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    hash BLOB NOT NULL,
+    envelope BLOB NOT NULL,
+    PRIMARY KEY (mailbox, direction, sequence)
+) STRICT;
+";
 
 /// Brings the store of `transaction` from `found` to this release's version.
 pub(super) fn migrate(transaction: &Transaction<'_>, found: u32) -> Result<(), StoreOpenError> {
@@ -55,7 +81,7 @@ mod tests {
     /// A store of version 1 with one recipient, taken through `steps`.
     fn taken_through(steps: &[&str]) -> (tempfile::TempDir, Connection, bool) {
         let folder = tempfile::tempdir().unwrap();
-        let (mut connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        let mut connection = schema::make_version_one(&folder.path().join("inbox.db"));
         let row = "INSERT INTO recipients VALUES (7, zeroblob(32), 1, 3)";
         connection.execute_batch(row).unwrap();
         let transaction = connection.transaction().unwrap();
@@ -70,6 +96,26 @@ mod tests {
 
     fn number(connection: &Connection, query: &str) -> Option<u32> {
         connection.query_row(query, [], |row| row.get(0)).ok()
+    }
+
+    /// A relay that is replaced by a later release delivers what waits in its store.
+    #[test]
+    fn a_store_of_the_first_version_keeps_its_blobs_and_gets_mailboxes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let rows = "INSERT INTO recipients VALUES (7, zeroblob(32), 1, 3);
+            INSERT INTO blobs VALUES (1, 7, 10, x'010203');";
+        schema::make_version_one(&path).execute_batch(rows).unwrap();
+        let (connection, _lock) = schema::open(&path, false).unwrap();
+        let version = Some(STORE_VERSION);
+        assert_eq!(number(&connection, "PRAGMA user_version"), version);
+        assert_eq!(
+            number(&connection, "SELECT store_version FROM meta"),
+            version
+        );
+        let found = |query: &str| number(&connection, query);
+        assert_eq!(found("SELECT length(envelope) FROM blobs"), Some(3));
+        assert_eq!(found("SELECT count(*) FROM mailboxes"), Some(0));
     }
 
     #[test]
@@ -103,7 +149,7 @@ mod tests {
     #[test]
     fn steps_that_are_done_are_left_out_and_too_old_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        let mut connection = schema::make_version_one(&folder.path().join("inbox.db"));
         let transaction = connection.transaction().unwrap();
         run(&transaction, 2, 1, &[BROKEN]).unwrap();
         let refused = run(&transaction, 1, 2, &[TO_TWO]);

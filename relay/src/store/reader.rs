@@ -12,11 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
+use sealpost_protocol::link::key::Direction;
 use tokio::sync::Semaphore;
 
 use super::inboxes::Found;
 use super::log::ReadGate;
+use super::mailbox_table::side;
 use super::schema::open_reader;
 use super::whole::Whole;
 use super::{Blob, BlobId, Chunk, StoreError};
@@ -82,6 +84,38 @@ impl Readers {
         }
         self.note(None);
         Ok(chunk)
+    }
+
+    /// The Envelopes of a mailbox's direction in a range of sequences, ascending.
+    pub(super) async fn envelopes(
+        &self,
+        (number, direction): (u64, Direction),
+        range: (u64, u64),
+    ) -> Result<Vec<(u64, Bytes)>, StoreError> {
+        let read = self.run(move |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT sequence, envelope FROM envelopes
+                 WHERE mailbox = ?1 AND direction = ?2 AND sequence BETWEEN ?3 AND ?4
+                 ORDER BY sequence",
+            )?;
+            let slots = params![
+                Whole(number),
+                side(direction),
+                Whole(range.0),
+                Whole(range.1)
+            ];
+            let envelope = |row: &rusqlite::Row<'_>| {
+                let envelope: Vec<u8> = row.get(1)?;
+                Ok((row.get::<_, Whole>(0)?.0, Bytes::from(envelope)))
+            };
+            statement.query_map(slots, envelope)?.collect()
+        });
+        let read: Result<Vec<_>, StoreError> = read.await;
+        if let Err(error) = &read {
+            self.metrics.read_failures.add(1);
+            self.note(Some(error));
+        }
+        read
     }
 
     /// Reads something small, and what couldn't be read last.

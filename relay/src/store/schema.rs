@@ -4,7 +4,10 @@
 //!
 //! - `meta`: one row with the store's version and the ids given out so far;
 //! - `recipients`: one row per inbox that holds blobs, with their count and bytes;
-//! - `blobs`: one row per blob, in arrival order, without a secondary index.
+//! - `blobs`: one row per blob, in arrival order, without a secondary index;
+//! - `mailboxes`, `directions`, `envelopes`: the mailboxes of links, with the last sequence of
+//!   each direction and what is stored in it. The hash beside an Envelope spares reading all of
+//!   them at a start.
 //!
 //! A later door adds tables of its own here and a step to `migration`.
 //!
@@ -25,7 +28,7 @@ use super::migration;
 use crate::folder::{create_private_folder, folder_of};
 
 /// The Relay Store Version that this release reads and writes.
-pub(super) const STORE_VERSION: u32 = 1;
+pub(super) const STORE_VERSION: u32 = 2;
 
 /// The oldest version that can be migrated. Below it, only a reset helps.
 pub(super) const STORE_VERSION_MIN: u32 = 1;
@@ -33,6 +36,10 @@ pub(super) const STORE_VERSION_MIN: u32 = 1;
 /// Marks the file as ours in the header of the database: "SPRS".
 pub(super) const APPLICATION_ID: u32 = 0x5350_5253;
 
+/// The version that [`SCHEMA`] makes.
+const STORE_VERSION_OF_SCHEMA: u32 = 1;
+
+/// The tables of version 1. A new store takes the same steps from there as an old one.
 const SCHEMA: &str = "
 CREATE TABLE meta (
     one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -321,8 +328,7 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), StoreOpenError> {
         None => {
             transaction.execute_batch(SCHEMA)?;
             transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-            transaction.pragma_update(None, "user_version", STORE_VERSION)?;
-            Ok(())
+            migration::migrate(transaction, STORE_VERSION_OF_SCHEMA)
         }
         Some(found) => {
             migration::migrate(transaction, found)?;
@@ -335,6 +341,23 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), StoreOpenError> {
             }
         }
     }
+}
+
+/// Makes a store as the first release with versions made it.
+#[cfg(test)]
+pub(super) fn make_version_one(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection
+        .pragma_update(None, "auto_vacuum", "INCREMENTAL")
+        .unwrap();
+    connection.execute_batch(SCHEMA).unwrap();
+    for (pragma, number) in [
+        ("application_id", APPLICATION_ID),
+        ("user_version", STORE_VERSION_OF_SCHEMA),
+    ] {
+        connection.pragma_update(None, pragma, number).unwrap();
+    }
+    connection
 }
 
 /// Drops all inboxes of a store that can't be migrated.
@@ -382,7 +405,7 @@ mod tests {
         assert_eq!(number("checkpoint_fullfsync"), 1);
         assert_eq!(number("page_size"), 4_096);
         assert_eq!(number("wal_autocheckpoint"), 0);
-        assert_eq!(number("user_version"), 1);
+        assert_eq!(number("user_version"), i64::from(STORE_VERSION));
         let mode: String = connection
             .query_row("PRAGMA journal_mode", [], |row| row.get(0))
             .unwrap();
@@ -402,15 +425,15 @@ mod tests {
     fn a_newer_store_is_refused_byte_for_byte() {
         let (_folder, path) = place();
         drop(open(&path, false).unwrap());
-        write_version(&path, 2);
+        write_version(&path, 3);
         let before = fs::read(&path).unwrap();
         for reset in [false, true] {
             let error = open(&path, reset).unwrap_err();
             assert_eq!(
                 error,
                 StoreOpenError::Newer {
-                    found: 2,
-                    supported: 1
+                    found: 3,
+                    supported: STORE_VERSION
                 }
             );
         }
@@ -425,15 +448,15 @@ mod tests {
         writer
             .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
             .unwrap();
-        writer.pragma_update(None, "user_version", 3).unwrap();
+        writer.pragma_update(None, "user_version", 4).unwrap();
         drop(writer);
         let before = fs::read(&path).unwrap();
         let error = open(&path, false).unwrap_err();
         assert_eq!(
             error,
             StoreOpenError::Newer {
-                found: 3,
-                supported: 1
+                found: 4,
+                supported: STORE_VERSION
             }
         );
         assert_eq!(fs::read(&path).unwrap(), before);
@@ -449,11 +472,11 @@ mod tests {
             error,
             StoreOpenError::Outdated {
                 found: 0,
-                supported: 1
+                supported: STORE_VERSION
             }
         );
         let (connection, _lock) = open(&path, true).unwrap();
-        assert_eq!(recorded_version(&connection).unwrap(), Some(1));
+        assert_eq!(recorded_version(&connection).unwrap(), Some(STORE_VERSION));
     }
 
     #[test]
@@ -518,11 +541,11 @@ mod tests {
         Connection::open(&path).unwrap().execute_batch(old).unwrap();
         let outdated = StoreOpenError::Outdated {
             found: 0,
-            supported: 1,
+            supported: STORE_VERSION,
         };
         assert_eq!(open(&path, false).unwrap_err(), outdated);
         let (connection, _lock) = open(&path, true).unwrap();
-        assert_eq!(recorded_version(&connection).unwrap(), Some(1));
+        assert_eq!(recorded_version(&connection).unwrap(), Some(STORE_VERSION));
     }
 
     #[test]

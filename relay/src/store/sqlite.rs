@@ -3,6 +3,8 @@
 //! Owns: putting together the file, the index in memory, the writer and the readers. What
 //! each of them guarantees is said in its own module.
 
+mod mailbox_orders;
+
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,6 +19,8 @@ use super::disk::DiskFloor;
 use super::inbox_table::{InboxTable, Put};
 use super::inboxes::{InboxWatch, Inboxes, Removed, SharedInboxes, Sums};
 use super::log::{Log, ReadGate};
+use super::mailbox_table::MailboxTable;
+use super::mailboxes::SharedMailboxes;
 use super::reader::Readers;
 use super::schema::{self, StoreOpenError};
 use super::writer::{Order, Write, Writer};
@@ -35,6 +39,7 @@ const EXPIRED_AT_ONCE: usize = 4_096;
 pub struct SqliteStore {
     settings: StoreSettings,
     shared: SharedInboxes,
+    shared_mailboxes: SharedMailboxes,
     orders: Sender<Order>,
     readers: Readers,
     metrics: Arc<StoreMetrics>,
@@ -54,10 +59,13 @@ impl SqliteStore {
         let (mut connection, lock) = schema::open(path, reset)?;
         let mut inboxes = Inboxes::new(settings.limits);
         let inbox = InboxTable::load(&connection, &mut inboxes)?;
+        let mailbox = MailboxTable::load(&connection)?;
+        inboxes.set_mailbox_charge(mailbox.charged());
         schema::settle(&connection)?;
         let gate = ReadGate::default();
         let log = Log::new(&mut connection, gate.clone())?;
         let shared = SharedInboxes::new(inboxes);
+        let shared_mailboxes = mailbox.shared();
         let disk = DiskFloor::new(path, settings.limits.disk_free_bytes_min);
         let metrics = Arc::<StoreMetrics>::default();
         let readers = Readers::new(path.to_owned(), gate, Arc::clone(&metrics));
@@ -65,7 +73,9 @@ impl SqliteStore {
         let writer = Writer {
             connection,
             inbox,
+            mailbox,
             shared: shared.clone(),
+            shared_mailboxes: shared_mailboxes.clone(),
             disk,
             log,
             metrics: Arc::clone(&metrics),
@@ -88,6 +98,7 @@ impl SqliteStore {
         Ok(Self {
             settings,
             shared,
+            shared_mailboxes,
             orders,
             readers,
             metrics,
@@ -236,8 +247,12 @@ impl InboxStore for SqliteStore {
 }
 
 fn tell_closed(order: Order) {
-    if let Order::Write(Write::Put(Put { answer, .. })) = order {
-        PutAnswer::tell(answer, Err(StoreError::Closed));
+    match order {
+        Order::Write(Write::Put(Put { answer, .. })) => {
+            PutAnswer::tell(answer, Err(StoreError::Closed));
+        }
+        Order::Write(Write::Mailbox(order, _)) => order.fail(StoreError::Closed),
+        Order::Write(Write::Remove(_)) | Order::Close => {}
     }
 }
 

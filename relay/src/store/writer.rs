@@ -22,6 +22,8 @@ use super::free_space::{self, SLICE_LOG_BYTES};
 use super::inbox_table::{Applied, InboxBatch, InboxTable, Put};
 use super::inboxes::{Removed, SharedInboxes};
 use super::log::Log;
+use super::mailbox_table::{MailboxBatch, MailboxOrder, MailboxTable};
+use super::mailboxes::SharedMailboxes;
 use super::schema::StoreLock;
 use crate::limits::charged_bytes;
 use crate::metrics::StoreMetrics;
@@ -66,6 +68,8 @@ pub(super) enum Write {
     Put(Put),
     /// Deletes blobs, and isn't.
     Remove(Vec<Removed>),
+    /// Asks a mailbox for something, at a moment.
+    Mailbox(MailboxOrder, u64),
 }
 
 /// What the writer is told.
@@ -78,6 +82,7 @@ pub(super) enum Order {
 #[derive(Default)]
 struct Batch {
     inbox: InboxBatch,
+    mailboxes: MailboxBatch,
     bytes: usize,
     /// Deletes that have failed before. They neither fill the batch nor make it urgent, or
     /// every put would get a commit of its own that repeats them all.
@@ -94,8 +99,8 @@ impl Batch {
         };
         Self {
             inbox,
-            bytes: 0,
             retried,
+            ..Self::default()
         }
     }
 
@@ -106,16 +111,36 @@ impl Batch {
                 self.inbox.puts.push(put);
             }
             Write::Remove(removed) => self.inbox.removed.extend(removed),
+            Write::Mailbox(order, now_ms) => self.mailboxes.add(order, now_ms),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.inbox.puts.is_empty() && self.inbox.removed.is_empty()
+        self.inbox.puts.is_empty() && self.inbox.removed.is_empty() && self.mailboxes.is_empty()
     }
 
-    /// Whether somebody waits for it.
+    /// Writes that somebody waits for.
+    fn waited_for(&self) -> usize {
+        let puts = self.inbox.puts.len();
+        puts.saturating_add(self.mailboxes.waited_for())
+    }
+
+    /// Writes that make the store larger.
+    fn additions(&self) -> usize {
+        let puts = self.inbox.puts.len();
+        puts.saturating_add(self.mailboxes.additions())
+    }
+
+    fn has_deletes(&self) -> bool {
+        !self.inbox.removed.is_empty() || self.mailboxes.has_deletes()
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes.saturating_add(self.mailboxes.bytes())
+    }
+
     fn is_urgent(&self) -> bool {
-        !self.inbox.puts.is_empty() || self.is_full()
+        self.waited_for() > 0 || self.is_full()
     }
 
     fn is_full(&self) -> bool {
@@ -124,8 +149,9 @@ impl Batch {
             .puts
             .len()
             .saturating_add(self.inbox.removed.len())
+            .saturating_add(self.mailboxes.len())
             .saturating_sub(self.retried);
-        self.bytes >= BATCH_BYTES_MAX || writes >= BATCH_WRITES_MAX
+        self.bytes() >= BATCH_BYTES_MAX || writes >= BATCH_WRITES_MAX
     }
 }
 
@@ -146,7 +172,9 @@ enum Tidiness {
 pub(super) struct Writer {
     pub(super) connection: Connection,
     pub(super) inbox: InboxTable,
+    pub(super) mailbox: MailboxTable,
     pub(super) shared: SharedInboxes,
+    pub(super) shared_mailboxes: SharedMailboxes,
     pub(super) disk: DiskFloor,
     pub(super) log: Log,
     pub(super) metrics: Arc<StoreMetrics>,
@@ -169,14 +197,14 @@ impl Writer {
     /// Runs until the store closes.
     pub(super) fn run(mut self) {
         let mut pending = Batch::default();
-        let mut puts_last = 0;
+        let mut waited_last = 0;
         let mut tidiness = Tidiness::Dirty;
         loop {
-            match self.collect(pending, puts_last, tidiness) {
+            match self.collect(pending, waited_last, tidiness) {
                 Collected::Batch(batch) => {
-                    puts_last = batch.inbox.puts.len();
+                    waited_last = batch.waited_for();
                     tidiness = Tidiness::Dirty;
-                    let has_deletes = !batch.inbox.removed.is_empty();
+                    let has_deletes = batch.has_deletes();
                     pending = self.commit(batch);
                     self.tend(has_deletes && pending.is_empty());
                 }
@@ -195,7 +223,7 @@ impl Writer {
     }
 
     /// Waits for something to commit, then takes what else is queued.
-    fn collect(&self, mut batch: Batch, puts_last: usize, tidiness: Tidiness) -> Collected {
+    fn collect(&self, mut batch: Batch, waited_last: usize, tidiness: Tidiness) -> Collected {
         let mut linger_until = None;
         while !batch.is_urgent() {
             let order = match (batch.is_empty(), tidiness) {
@@ -225,17 +253,17 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => return Collected::Batch(batch),
             }
         }
-        self.gather(batch, puts_last)
+        self.gather(batch, waited_last)
     }
 
     /// Takes everything queued. After a batch of several, waits a moment for as many again:
     /// they are on their way, and one sync for all is cheaper than one for the first.
-    fn gather(&self, mut batch: Batch, puts_last: usize) -> Collected {
+    fn gather(&self, mut batch: Batch, waited_last: usize) -> Collected {
         let gather_until = deadline(GATHER_MAX);
         while !batch.is_full() {
             let order = match self.orders.try_recv() {
                 Ok(order) => order,
-                Err(_) if puts_last > 1 && batch.inbox.puts.len() < puts_last => {
+                Err(_) if waited_last > 1 && batch.waited_for() < waited_last => {
                     match self.orders.recv_timeout(time_until(gather_until)) {
                         Ok(order) => order,
                         Err(_) => break,
@@ -255,25 +283,34 @@ impl Writer {
     fn commit(&mut self, mut batch: Batch) -> Batch {
         if let Some(error) = self.hindrance_of_puts(&batch) {
             self.note_failure(error);
-            let removed = batch.inbox.failed(error, &self.shared);
-            batch = Batch::retry(removed);
-            if batch.is_empty() || !self.log.has_room_for_deletes(&self.connection) {
+            let mailboxes = std::mem::take(&mut batch.mailboxes).without_additions(error);
+            batch = Batch::retry(batch.inbox.failed(error, &self.shared));
+            if !self.log.has_room_for_deletes(&self.connection) {
+                mailboxes.fail(error);
+                return batch;
+            }
+            batch.mailboxes = mailboxes;
+            if batch.is_empty() {
                 return batch;
             }
         }
+        let (waited_for, additions) = (batch.waited_for(), batch.additions());
         let begin = Instant::now();
-        match self.write(&batch) {
+        match self.write(&mut batch) {
             Ok(applied) => {
-                self.metrics.commit(batch.inbox.puts.len(), begin.elapsed());
-                if !batch.inbox.puts.is_empty() && std::mem::take(&mut self.is_failing) {
+                self.metrics.commit(waited_for, begin.elapsed());
+                if additions > 0 && std::mem::take(&mut self.is_failing) {
                     tracing::info!("writes to the store succeed again");
                 }
                 self.inbox.committed(batch.inbox, applied, &self.shared);
+                self.mailbox
+                    .committed(batch.mailboxes, &self.shared_mailboxes, &self.shared);
                 Batch::default()
             }
             Err(error) => {
                 let error = StoreError::from(error);
                 self.note_failure(error);
+                self.mailbox.failed(batch.mailboxes, error, &self.shared);
                 self.make_room();
                 Batch::retry(batch.inbox.failed(error, &self.shared))
             }
@@ -282,9 +319,9 @@ impl Writer {
 
     /// Why the puts of a batch can't even be tried.
     fn hindrance_of_puts(&self, batch: &Batch) -> Option<StoreError> {
-        let has_puts = !batch.inbox.puts.is_empty();
+        let has_puts = batch.additions() > 0;
         let has_room = || {
-            let bytes = charged_bytes(batch.inbox.puts.len() as u64, batch.bytes as u64);
+            let bytes = charged_bytes(batch.additions() as u64, batch.bytes() as u64);
             self.disk.has_room_for(bytes, self.log.bytes())
         };
         if has_puts && !has_room() && !(self.make_room() && has_room()) {
@@ -298,11 +335,13 @@ impl Writer {
         (!has_room).then_some(StoreError::LogFull)
     }
 
-    fn write(&mut self, batch: &Batch) -> rusqlite::Result<Applied> {
+    fn write(&mut self, batch: &mut Batch) -> rusqlite::Result<Applied> {
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
         let applied = self.inbox.apply(&transaction, &batch.inbox)?;
+        self.mailbox
+            .apply(&transaction, &mut batch.mailboxes, &self.shared)?;
         transaction.commit()?;
         Ok(applied)
     }
@@ -401,11 +440,14 @@ mod tests {
         let log = Log::new(&mut connection, ReadGate::default()).unwrap();
         let mut inboxes = Inboxes::new(StoreLimits::default());
         let inbox = InboxTable::load(&connection, &mut inboxes).unwrap();
+        let mailbox = MailboxTable::load(&connection).unwrap();
         let (sender, orders) = mpsc::channel();
         let writer = Writer {
             connection,
             inbox,
             shared: SharedInboxes::new(inboxes),
+            shared_mailboxes: mailbox.shared(),
+            mailbox,
             disk: DiskFloor::new(path, 0),
             log,
             metrics: Arc::default(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sealpost_protocol::limit::RELAY_LIFE_MS_MAX;
-use sealpost_relay::{Port, Relay, StartError, StoreOpenError, SystemClock};
+use sealpost_relay::{Port, Relay, StartError, StoreOpenError, SystemClock, WebConfig};
 
 use crate::client::{Said, Session, device, envelope, number_of};
 use crate::raw_client::{connect, read_to_end};
@@ -24,7 +24,8 @@ async fn a_port_in_use_is_named_for_each_port() {
     let relay = TestRelay::start().await;
     let ports = relay.relay.ports();
     let address = |port: u16| format!("127.0.0.1:{port}").parse().unwrap();
-    for port in [Port::Receive, Port::Push, Port::Health] {
+    let web = relay.relay.open_web(WebConfig::server(address(0))).unwrap();
+    for port in [Port::Receive, Port::Push, Port::Health, Port::Web] {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let (number, started) = match port {
             Port::Receive => (
@@ -45,6 +46,13 @@ async fn a_port_in_use_is_named_for_each_port() {
                 ports.health.unwrap(),
                 TestRelay::start_in(folder, |config| {
                     config.listen_health = ports.health.map(address);
+                })
+                .await,
+            ),
+            Port::Web => (
+                web,
+                TestRelay::start_in(folder, |config| {
+                    config.web = Some(WebConfig::server(address(web)));
                 })
                 .await,
             ),

@@ -145,7 +145,10 @@ impl From<StartError> for AppError {
             StartError::AddressUnavailable { .. } => {
                 Self::new(AppErrorCode::RelayAddressInvalid).with_word("part", "host")
             }
-            StartError::Config(_) | StartError::Listen { .. } => AppErrorCode::Internal.into(),
+            StartError::Config(_)
+            | StartError::Listen { .. }
+            | StartError::Certificate(_)
+            | StartError::WebOpen => AppErrorCode::Internal.into(),
         }
     }
 }
