@@ -418,12 +418,14 @@ pub enum RefusedError {
     OriginDenied,
     /// The sequence is too far above the last one.
     SequenceJump,
-    /// Any other, or none.
+    /// Another one.
     Other,
+    /// None: perhaps it wasn't a relay that answered.
+    Missing,
 }
 
 impl RefusedError {
-    /// Reads `X-Relay-Error`.
+    /// Reads `X-Relay-Error`; empty where it isn't there.
     #[must_use]
     pub fn parse(code: &str) -> Self {
         match code {
@@ -432,6 +434,7 @@ impl RefusedError {
             "wrong_token" => Self::WrongToken,
             "origin_denied" => Self::OriginDenied,
             "sequence_jump" => Self::SequenceJump,
+            "" => Self::Missing,
             _ => Self::Other,
         }
     }

@@ -38,7 +38,11 @@ pub enum PairingEffect {
     Changed,
     /// The link that this step's [`LinkChange::LinkAdded`] wrote begins: build its machine.
     Begin,
-    /// The pairing is over: drop the machine and close its watches. Its last view tells how.
+    /// The link that began comes to nothing, because the other device never came over to it:
+    /// unpair it.
+    Withdraw,
+    /// The pairing is over: drop the machine, close its watches, and carry out
+    /// the code's row of the erase queue if it is still there. The last view tells how it went.
     End,
 }
 
