@@ -232,7 +232,7 @@ async fn a_notification_service_that_hangs_keeps_no_app_open() {
 }
 
 /// The engine waits while it says so: nothing of the disk may be in its way.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn how_a_group_ended_is_kept_before_it_is_told_and_not_while_the_engine_says_it() {
     use sealpost_engine::core::event::Event;
     use sealpost_engine::core::status::{Status, StatusReason as Reason};
