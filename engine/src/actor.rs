@@ -64,15 +64,15 @@ const TURN_MAX: Duration = Duration::from_millis(10);
 const TIDY_AFTER: Duration = Duration::from_secs(5);
 
 /// The clock is looked at this often at least: it may be set, or the computer may have slept.
-const LOOK_AT_CLOCK: Duration = Duration::from_secs(10);
+pub(crate) const LOOK_AT_CLOCK: Duration = Duration::from_secs(10);
 
 /// A time of day that moves by this much more or less than the process means that the
 /// computer slept or its clock was set.
 const JUMP_MIN: Duration = Duration::from_secs(20);
 
 /// How long the group rests after its store failed, at first and at most.
-const REST_FIRST_MS: u64 = 1_000;
-const REST_MAX_MS: u64 = 60_000;
+pub(crate) const REST_FIRST_MS: u64 = 1_000;
+pub(crate) const REST_MAX_MS: u64 = 60_000;
 
 /// How long after a failed computation of pairing words the next one begins.
 const WORDS_PAUSE: Duration = Duration::from_secs(2);
@@ -119,9 +119,9 @@ struct Actor {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rest {
-    until_ms: u64,
-    failures: u32,
+pub(crate) struct Rest {
+    pub(crate) until_ms: u64,
+    pub(crate) failures: u32,
 }
 
 impl Actor {
@@ -676,13 +676,13 @@ impl Actor {
 
 /// Notices that the computer slept, or that its clock was set: the time of day went on, or
 /// back, and this process didn't.
-struct ClockJumps {
+pub(crate) struct ClockJumps {
     seen: Instant,
     seen_ms: u64,
 }
 
 impl ClockJumps {
-    fn new(now: Instant, now_ms: u64) -> Self {
+    pub(crate) fn new(now: Instant, now_ms: u64) -> Self {
         Self {
             seen: now,
             seen_ms: now_ms,
@@ -690,7 +690,7 @@ impl ClockJumps {
     }
 
     /// Whether it jumped since the last look.
-    fn has_jumped(&mut self, now: Instant, now_ms: u64) -> bool {
+    pub(crate) fn has_jumped(&mut self, now: Instant, now_ms: u64) -> bool {
         let awake = now.saturating_duration_since(self.seen);
         let awake_ms = u64::try_from(awake.as_millis()).unwrap_or(u64::MAX);
         let expected_ms = self.seen_ms.saturating_add(awake_ms);
@@ -701,7 +701,7 @@ impl ClockJumps {
 
 impl Rest {
     /// Whether it isn't over. A clock that was set back must not make it longer.
-    const fn lasts(self, now_ms: u64) -> bool {
+    pub(crate) const fn lasts(self, now_ms: u64) -> bool {
         now_ms < self.until_ms && self.until_ms - now_ms <= REST_MAX_MS
     }
 }

@@ -4,7 +4,6 @@
 use sealpost_protocol::link::code::CodeError;
 
 use super::relay_url::RelayUrlError;
-use super::transport::LinkFailure;
 use crate::core::error::StorageFault;
 use crate::keys::KeyStoreError;
 use crate::store::OpenFault;
@@ -77,6 +76,9 @@ pub enum LinksError {
     /// There are no digits to compare yet, or they were answered.
     #[error("there are no digits to compare")]
     NoDigits,
+    /// The link hasn't ended: it has to be unpaired.
+    #[error("the link has not ended")]
+    NotEnded,
     /// The link has ended; only what had arrived is still there.
     #[error("the link has ended")]
     Ended,
@@ -107,21 +109,6 @@ pub enum LinksError {
     /// The address in the code is none.
     #[error("the address of the relay can't be used: {0}")]
     RelayUrl(#[from] RelayUrlError),
-    /// The pairing code is no longer good.
-    #[error("the pairing code has expired")]
-    CodeExpired,
-    /// The relay could not be asked.
-    #[error("the relay: {0}")]
-    Relay(LinkFailure),
-    /// The relay takes no new mailboxes from here.
-    #[error("the relay takes no new mailboxes from here")]
-    ClaimsClosed,
-    /// The relay refused the mailbox, for now or for good.
-    #[error("the relay refused: {status}")]
-    Refused {
-        /// The HTTP status.
-        status: u16,
-    },
 }
 
 impl LinksError {
@@ -135,6 +122,7 @@ impl LinksError {
             Self::StillPairing => "linkStillPairing",
             Self::NotPairing => "linkNotPairing",
             Self::NoDigits => "linkNoDigits",
+            Self::NotEnded => "linkNotEnded",
             Self::Ended => "linkEnded",
             Self::OutboxFull { .. } => "linkOutboxFull",
             Self::TooMany { .. } => "linkTooMany",
@@ -142,10 +130,6 @@ impl LinksError {
             Self::NameEmpty => "linkNameEmpty",
             Self::Code(_) => "linkCode",
             Self::RelayUrl(_) => "linkRelayUrl",
-            Self::CodeExpired => "linkCodeExpired",
-            Self::Relay(_) => "linkRelay",
-            Self::ClaimsClosed => "linkClaimsClosed",
-            Self::Refused { .. } => "linkRefused",
         }
     }
 }

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use super::name::LinkName;
 use super::relay_url::RelayUrl;
 use super::transport::LinkFailure;
+use crate::core::error::StorageFault;
 use crate::core::link::RowFailure;
 use crate::core::link::pairing::{PairingFailure, PairingPhase};
 
@@ -91,6 +92,10 @@ pub enum LinkEnd {
     ByPeer,
     /// Its pairing came to nothing.
     Pairing(PairingFailure),
+    /// The relay makes no mailboxes for devices from outside, and so no code could be shown.
+    ClaimsClosed,
+    /// Its pairing couldn't be written down.
+    Storage(StorageFault),
 }
 
 impl LinkEnd {
@@ -100,6 +105,8 @@ impl LinkEnd {
         match self {
             Self::ByPeer => "byPeer",
             Self::Pairing(failure) => failure.code(),
+            Self::ClaimsClosed => "claimsClosed",
+            Self::Storage(_) => "storage",
         }
     }
 }
@@ -177,6 +184,8 @@ pub enum LinkTrouble {
     WrongToken,
     /// The other device is newer than this program; what it sent in that form is passed over.
     NewerPeer,
+    /// What happens can't be written down at the moment. Nothing is lost: it is fetched again.
+    Storage(StorageFault),
 }
 
 impl LinkTrouble {
@@ -191,6 +200,7 @@ impl LinkTrouble {
             Self::Refused => "refusedByRelay",
             Self::WrongToken => "wrongToken",
             Self::NewerPeer => "newerPeer",
+            Self::Storage(_) => "storage",
         }
     }
 }

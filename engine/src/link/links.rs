@@ -148,9 +148,9 @@ impl Links {
     ///
     /// # Errors
     ///
-    /// [`LinksError::Code`], [`LinksError::RelayUrl`], [`LinksError::CodeExpired`],
-    /// [`LinksError::TooMany`], [`LinksError::NameEmpty`], [`LinksError::Storage`] or
-    /// [`LinksError::Closed`].
+    /// [`LinksError::Code`], [`LinksError::RelayUrl`], [`LinksError::TooMany`],
+    /// [`LinksError::NameEmpty`], [`LinksError::Storage`] or [`LinksError::Closed`]. A code that
+    /// is no longer good shows as the end of the pairing.
     pub async fn join(&self, code: &str, my_name: &str) -> Result<LinkName, LinksError> {
         let (code, my_name) = (zeroize::Zeroizing::new(code.to_owned()), my_name.to_owned());
         self.actor
@@ -213,8 +213,8 @@ impl Links {
     ///
     /// # Errors
     ///
-    /// [`LinksError::UnknownLink`], [`LinksError::Storage`] or [`LinksError::Closed`]; one
-    /// that hasn't ended is [`LinksError::StillPairing`] or has to be unpaired.
+    /// [`LinksError::UnknownLink`], [`LinksError::StillPairing`], [`LinksError::NotEnded`],
+    /// [`LinksError::Storage`] or [`LinksError::Closed`].
     pub async fn dismiss(&self, name: &LinkName) -> Result<(), LinksError> {
         let name = name.clone();
         self.actor.call(move |actor| actor.dismiss(&name)).await

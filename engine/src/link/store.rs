@@ -28,7 +28,7 @@ use crate::store::encrypted::{configure, connect, make_file, set_config};
 use crate::store::{OpenFault, Store, fault};
 
 pub(super) use self::apply::{EndRecord, Of};
-pub(super) use self::read::{EraseRecord, LinkRecord};
+pub(super) use self::read::LinkRecord;
 
 /// The name of the database in the directory of the profile.
 const FILE: &str = "links.db";

@@ -14,11 +14,8 @@ use crate::link::event::{LinksEvents, Listeners};
 use crate::link::info::LinkInfo;
 use crate::link::transport::{LinkAddress, LinkFailure, LinkTransport};
 
-/// Answers a call, given what became of the commit.
-pub(super) type Reply = Box<dyn FnOnce(Result<(), LinksError>) + Send>;
-
-/// Runs a call.
-pub(super) type Call = Box<dyn FnOnce(&mut Actor) -> Reply + Send>;
+/// Runs a call, and answers it.
+pub(super) type Call = Box<dyn FnOnce(&mut Actor) + Send>;
 
 /// What the thread can be given.
 pub(super) enum Input {
@@ -32,11 +29,8 @@ pub(super) enum Input {
     },
     /// A watch saw something.
     Watched { watch: u64, event: WatchEvent },
-    /// A mailbox was erased, or not.
-    Erased {
-        row: i64,
-        outcome: Result<Answer, LinkFailure>,
-    },
+    /// A watch is over.
+    WatchEnded { watch: u64 },
     /// The relay in this program.
     Here(Option<Arc<dyn LinkTransport>>),
     /// Try now.
@@ -141,11 +135,8 @@ impl ActorHandle {
     ) -> Result<T, LinksError> {
         let (reply, answer) = oneshot::channel();
         self.shared.input(Input::Call(Box::new(move |actor| {
-            let result = run(actor);
             // A caller that has gone away takes no answer; the call stands.
-            Box::new(move |committed: Result<(), LinksError>| {
-                drop(reply.send(committed.and(result)));
-            })
+            drop(reply.send(run(actor)));
         })));
         answer.await.unwrap_or(Err(LinksError::Closed))
     }

@@ -1,8 +1,10 @@
 //! Starts the thread of the links.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
+use std::time::Instant;
 
 use rand_core::{OsRng, RngCore as _};
 use tokio::runtime::Handle;
@@ -11,7 +13,8 @@ use zeroize::Zeroizing;
 
 use super::Actor;
 use super::call::{ActorHandle, Input, Shared};
-use crate::actor::wait_for;
+use super::traffic::Ways;
+use crate::actor::{ClockJumps, wait_for};
 use crate::core::error::StorageFault;
 use crate::keys::{KeyItem, KeyItemName, KeyStore};
 use crate::link::error::LinksOpenError;
@@ -58,13 +61,28 @@ impl Actor {
         let path = store::path(&options.directory);
         let is_there = LinkStore::exists(&path)?;
         let key = key(&*options.key_store, &options.profile_id, is_there)?;
-        Ok(Self {
+        let store = LinkStore::open(&path, &key)?;
+        let shared = Arc::new(Shared::new(inputs));
+        let now_ms = options.clock.now_ms();
+        let mut actor = Self {
             inputs: inputs_of,
-            shared: Arc::new(Shared::new(inputs)),
+            ways: Ways::new(runtime, Arc::clone(&shared)),
+            shared,
             clock: options.clock,
-            runtime,
-            store: LinkStore::open(&path, &key)?,
-        })
+            store,
+            links: BTreeMap::new(),
+            pairings: BTreeMap::new(),
+            erasing: Vec::new(),
+            is_watching: true,
+            rest: None,
+            failures: 0,
+            jumps: ClockJumps::new(Instant::now(), now_ms),
+        };
+        for record in actor.store.links()? {
+            actor.enter(record)?;
+        }
+        actor.show();
+        Ok(actor)
     }
 }
 

@@ -45,7 +45,7 @@ fn refused(status: StatusCode, headers: &HeaderMap) -> Refused {
     let error = text(headers, "x-relay-error");
     Refused {
         status: status.as_u16(),
-        error: error.map_or(RefusedError::Other, RefusedError::parse),
+        error: RefusedError::parse(error.unwrap_or_default()),
         last: number(headers, "x-relay-last").ok().flatten(),
         retry_after_s: number(headers, "retry-after").ok().flatten(),
     }

@@ -1,6 +1,6 @@
 //! Reads what is stored, and writes the little that no machine knows of.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use sealpost_protocol::link::key::{Direction, LinkId, LinkKey, LinkToken, MailboxId, Role};
 use sealpost_protocol::link::payload::PayloadId;
 
@@ -32,7 +32,6 @@ pub(in crate::link) struct LinkRecord {
 
 /// A mailbox that is to be erased.
 pub(in crate::link) struct EraseRecord {
-    pub(in crate::link) position: i64,
     pub(in crate::link) relay: Option<String>,
     pub(in crate::link) row: EraseRow,
 }
@@ -176,8 +175,7 @@ impl LinkStore {
     /// The mailboxes that are to be erased, oldest first.
     pub(in crate::link) fn erasing(&self) -> Read<Vec<EraseRecord>> {
         self.all(
-            "SELECT position, relay, mailbox, token, queued_ms, bye_direction, bye_sequence,
-                 bye_envelope
+            "SELECT relay, mailbox, token, queued_ms, bye_direction, bye_sequence, bye_envelope
              FROM erase ORDER BY position",
             [],
             erase_record,
@@ -185,8 +183,8 @@ impl LinkStore {
     }
 
     /// A mailbox needs no erasing any more.
-    pub(in crate::link) fn remove_erase(&self, position: i64) -> Read<bool> {
-        self.change("DELETE FROM erase WHERE position = ?1", [position])
+    pub(in crate::link) fn remove_erase(&self, mailbox: &MailboxId) -> Read<bool> {
+        self.change("DELETE FROM erase WHERE mailbox = ?1", [mailbox.as_bytes()])
     }
 
     fn change(&self, sql: &str, with: impl rusqlite::Params) -> Read<bool> {
@@ -210,18 +208,6 @@ impl LinkStore {
             found.push(read(row)?);
         }
         Ok(found)
-    }
-}
-
-/// Whether the store holds anything of a link.
-impl LinkStore {
-    /// The position of the link of this name.
-    pub(in crate::link) fn position(&self, name: &LinkName) -> Read<Option<i64>> {
-        let sql = "SELECT position FROM link WHERE name = ?1";
-        self.connection
-            .query_row(sql, [name.as_str()], |row| row.get(0))
-            .optional()
-            .map_err(fault)
     }
 }
 
@@ -292,22 +278,21 @@ fn failed_row(row: &Row<'_>) -> Read<SentRow> {
 }
 
 fn erase_record(row: &Row<'_>) -> Read<EraseRecord> {
-    let direction: Option<String> = row.get(5).map_err(fault)?;
+    let direction: Option<String> = row.get(4).map_err(fault)?;
     let bye = match direction {
         Some(direction) => Some(Farewell {
             direction: Direction::parse(&direction).ok_or(StorageFault::Damaged)?,
-            sequence: number(row.get(6).map_err(fault)?)?,
-            envelope: row.get(7).map_err(fault)?,
+            sequence: number(row.get(5).map_err(fault)?)?,
+            envelope: row.get(6).map_err(fault)?,
         }),
         None => None,
     };
     Ok(EraseRecord {
-        position: row.get(0).map_err(fault)?,
-        relay: row.get(1).map_err(fault)?,
+        relay: row.get(0).map_err(fault)?,
         row: EraseRow {
-            mailbox: MailboxId::from_bytes(row.get(2).map_err(fault)?),
-            token: LinkToken::from_bytes(row.get(3).map_err(fault)?),
-            queued_ms: number(row.get(4).map_err(fault)?)?,
+            mailbox: MailboxId::from_bytes(row.get(1).map_err(fault)?),
+            token: LinkToken::from_bytes(row.get(2).map_err(fault)?),
+            queued_ms: number(row.get(3).map_err(fault)?)?,
             bye,
         },
     })
