@@ -13,7 +13,10 @@
 //! | [`device_process`] | a device: one profile of the command-line client |
 //! | [`desktop`] | a screen, a session bus and a Secret Service of their own |
 //! | [`session_bus`] | a tray and notifications, as a desktop has them |
+//! | [`page`] | what a driver shows of a page |
 //! | [`driver`] | one window of the app, driven by WebDriver |
+//! | [`local_network`] | a computer and a phone on a wire of their own |
+//! | [`phone`] | a phone's browser on that wire |
 //! | [`conversation`] | two devices that talk while everything is killed |
 //! | [`delivery_account`] | what was sent, what was shown, and the difference |
 //! | [`soak`] | many devices that push and receive while the relay is killed |
@@ -32,8 +35,11 @@ pub mod desktop;
 pub mod device_process;
 pub mod driver;
 pub mod hostile_relay;
+pub mod local_network;
 pub mod log_canary;
 pub mod membership_simulation;
+pub mod page;
+pub mod phone;
 pub mod port;
 pub mod process;
 pub mod program;

@@ -664,7 +664,12 @@ pub(super) fn app_message(number: u64, text: String) -> Vec<u8> {
     let mut id = [0; APP_MESSAGE_ID_BYTES];
     id[..8].copy_from_slice(&number.to_be_bytes());
     let kind = AppMessageKind::Text(text);
-    AppMessage { id, kind }.encode()
+    AppMessage {
+        id,
+        kind,
+        via: None,
+    }
+    .encode()
 }
 
 /// What a mutation leaves of the records that share a commit.
