@@ -122,7 +122,9 @@ impl Config {
         ] {
             check_deadline(duration).map_err(|reason| invalid(setting, reason))?;
         }
-        check_drain(self.shutdown_drain).map_err(|reason| invalid("relay.shutdown_drain", reason))
+        check_drain(self.shutdown_drain)
+            .map_err(|reason| invalid("relay.shutdown_drain", reason))?;
+        self.web.as_ref().map_or(Ok(()), WebConfig::check)
     }
 }
 
@@ -323,6 +325,21 @@ pub enum Reason {
     /// An empty text where a path is expected.
     #[error("a path is expected")]
     EmptyPath,
+    /// Neither of the two policies.
+    #[error("open or local is expected")]
+    NotClaims,
+    /// Not a list of hosts.
+    #[error("any, or hosts between commas such as relay.example, 192.0.2.1:7703, are expected")]
+    NotHosts,
+    /// Not a list of origins.
+    #[error("none, or origins between commas such as https://example.org, are expected")]
+    NotOrigins,
+    /// Not a choice of when to serve the page.
+    #[error("tls, on or off is expected")]
+    NotPage,
+    /// A certificate without its key, or a key without its certificate.
+    #[error("web.tls_cert and web.tls_key go together")]
+    HalfTls,
     /// A store this release doesn't have.
     #[error("this release has one store, sqlite; postgres was an experiment of another program")]
     UnknownStore,

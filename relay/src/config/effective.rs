@@ -6,12 +6,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::Config;
+use super::{Config, Hosts, TlsFiles, WebConfig};
 
 /// Every setting of the file and its value, as TOML.
 pub fn effective_toml(config: &Config, key_path: &Path) -> String {
     let mut text = "[relay]\n".to_owned();
     for (name, value) in relay_values(config, key_path) {
+        text.push_str(&format!("{name} = {value}\n"));
+    }
+    text.push_str("\n[web]\n");
+    for (name, value) in web_values(config) {
         text.push_str(&format!("{name} = {value}\n"));
     }
     text.push_str("\n[store]\n");
@@ -31,6 +35,8 @@ fn relay_values(config: &Config, key_path: &Path) -> Vec<(&'static str, String)>
     let (sessions, store) = (&config.sessions, &config.store);
     let health = config.listen_health;
     let health = health.map_or_else(|| "off".to_owned(), |address| address.to_string());
+    let listen_web = config.web.as_ref().map(|web| web.listen);
+    let listen_web = listen_web.map_or_else(|| "off".to_owned(), |address| address.to_string());
     let life = Duration::from_millis(config.life_ms);
     vec![
         ("keypair_path", text_of(&key_path.to_string_lossy())),
@@ -40,6 +46,7 @@ fn relay_values(config: &Config, key_path: &Path) -> Vec<(&'static str, String)>
         ),
         ("listen_push", text_of(&config.listen_push.to_string())),
         ("listen_health", text_of(&health)),
+        ("listen_web", text_of(&listen_web)),
         ("ttl", duration(life)),
         ("reap_interval", duration(config.reap_interval)),
         ("shutdown_drain", duration(config.shutdown_drain)),
@@ -57,6 +64,55 @@ fn relay_values(config: &Config, key_path: &Path) -> Vec<(&'static str, String)>
         ("inbox_max_blobs", store.inbox_blobs_max.to_string()),
         ("inbox_max_bytes", store.inbox_bytes_max.to_string()),
         ("max_inboxes", store.inboxes_max.to_string()),
+    ]
+}
+
+/// Of a door that isn't opened, what it would be by default.
+fn web_values(config: &Config) -> Vec<(&'static str, String)> {
+    let closed = WebConfig::server(config.listen_push);
+    let (web, mailboxes) = (config.web.as_ref().unwrap_or(&closed), &config.mailboxes);
+    let limits = &web.limits;
+    let hosts = match &web.hosts {
+        Hosts::Any => "any".to_owned(),
+        Hosts::Listed(names) | Hosts::Own { names } => names.join(", "),
+    };
+    let origins = match web.origins.as_slice() {
+        [] => "none".to_owned(),
+        origins => origins.join(", "),
+    };
+    let file = |file: fn(&TlsFiles) -> &Path| {
+        let file = web.tls.as_ref().map(file).unwrap_or(Path::new(""));
+        text_of(&file.to_string_lossy())
+    };
+    let page = match (web.page, web.tls.is_some()) {
+        (page, is_tls) if page == is_tls => "tls",
+        (true, _) => "on",
+        (false, _) => "off",
+    };
+    vec![
+        ("hosts", text_of(&hosts)),
+        ("origins", text_of(&origins)),
+        ("claims", text_of(web.claims.as_str())),
+        ("tls_cert", file(|tls| &tls.cert)),
+        ("tls_key", file(|tls| &tls.key)),
+        ("page", text_of(page)),
+        ("behind_proxy", web.behind_proxy.to_string()),
+        ("max_mailboxes", mailboxes.mailboxes_max.to_string()),
+        ("max_watches", mailboxes.watches_max.to_string()),
+        ("max_connections", limits.connections_max.to_string()),
+        (
+            "max_connections_per_address",
+            limits.connections_per_address_max.to_string(),
+        ),
+        ("request_rate", limits.request_rate.count.to_string()),
+        ("request_burst", limits.request_rate.burst.to_string()),
+        ("put_rate", limits.put_rate.count.to_string()),
+        ("failure_rate", limits.failure_rate.count.to_string()),
+        ("failure_pause", duration(limits.failure_pause)),
+        ("creation_rate", limits.creation_rate.count.to_string()),
+        ("header_timeout", duration(limits.header_read)),
+        ("body_timeout", duration(limits.body_read)),
+        ("idle_timeout", duration(limits.idle)),
     ]
 }
 
@@ -84,8 +140,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::PathBuf;
 
-    use super::super::Settings;
     use super::super::settings::names;
+    use super::super::{Claims, Settings};
     use super::*;
 
     fn read(text: &str) -> Settings {
@@ -101,6 +157,17 @@ mod tests {
             listen_health: None,
             reap_interval: Duration::from_millis(1_500),
             shutdown_drain: Duration::ZERO,
+            web: Some(WebConfig {
+                hosts: Hosts::Listed(vec!["a.example".into(), "[::1]:3".into()]),
+                origins: vec!["https://b.example".into()],
+                claims: Claims::Local,
+                tls: Some(TlsFiles {
+                    cert: "a \"quoted\" cert".into(),
+                    key: "key".into(),
+                }),
+                behind_proxy: true,
+                ..WebConfig::server("127.0.0.1:9".parse().unwrap())
+            }),
             ..Config::default()
         };
         let text = effective_toml(&config, Path::new("key"));

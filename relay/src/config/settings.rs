@@ -4,6 +4,8 @@
 //! same table, so no two of them can disagree about a range. Later sources win: file, then
 //! environment, then options. Never does: read the file or the environment itself.
 
+mod web;
+
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::ops::{Range, RangeInclusive};
@@ -13,6 +15,7 @@ use std::time::Duration;
 use sealpost_protocol::key::NoiseSecret;
 use toml::de::{DeTable, DeValue};
 
+use self::web::WebDraft;
 use super::{
     CONNECTIONS, Config, ConfigError, PUSH_RATE, Place, Reason, SESSIONS_PER_KEY, check_body,
     check_deadline, check_drain, check_life, check_range, everywhere, parse_duration,
@@ -30,6 +33,7 @@ pub struct Settings {
     pub key_path: Option<PathBuf>,
     /// A key that the operator supplies instead of having one generated.
     pub supplied_key: Option<SuppliedKey>,
+    web: WebDraft,
 }
 
 /// A relay key out of the environment.
@@ -57,8 +61,7 @@ impl Settings {
             };
             for (key, value) in table {
                 let name = format!("{}.{}", section.get_ref(), key.get_ref());
-                let Some(setting) = SETTINGS.iter().find(|one| one.key == Some(name.as_str()))
-                else {
+                let Some(setting) = all().find(|one| one.key == Some(name.as_str())) else {
                     return Err(unknown_key(text, key.span(), name));
                 };
                 let place = Place::Line(line_of(text, Some(key.span())));
@@ -84,7 +87,7 @@ impl Settings {
             if !name.starts_with(VARIABLE_PREFIX) {
                 continue;
             }
-            match SETTINGS.iter().find(|one| one.variable == name) {
+            match all().find(|one| one.variable == name) {
                 Some(setting) => {
                     let place = Place::Variable(setting.variable);
                     match value.to_str() {
@@ -110,14 +113,16 @@ impl Settings {
         key: &str,
         value: &str,
     ) -> Result<(), ConfigError> {
-        match SETTINGS.iter().find(|one| one.key == Some(key)) {
+        match all().find(|one| one.key == Some(key)) {
             Some(setting) => self.set(setting, Place::Option(option), value),
             None => Err(ConfigError::UnknownOption { name: option }),
         }
     }
 
     fn set(&mut self, setting: &Setting, place: Place, value: &str) -> Result<(), ConfigError> {
-        (setting.apply)(self, value.trim()).map_err(|reason| setting.refuse(place, reason))
+        (setting.apply)(self, value.trim()).map_err(|reason| setting.refuse(place, reason))?;
+        self.config.web = self.web.config();
+        Ok(())
     }
 }
 
@@ -315,12 +320,15 @@ const SETTINGS: &[Setting] = &[
     },
 ];
 
+/// Every setting.
+fn all() -> impl Iterator<Item = &'static Setting> {
+    SETTINGS.iter().chain(web::SETTINGS)
+}
+
 /// The key, where there is one, and the variable of every setting.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = (Option<&'static str>, &'static str)> {
-    SETTINGS
-        .iter()
-        .map(|setting| (setting.key, setting.variable))
+    all().map(|setting| (setting.key, setting.variable))
 }
 
 const COUNT_MAX: u64 = 1_000_000_000;
@@ -425,6 +433,8 @@ fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{Claims, Hosts, TlsFiles, WebConfig};
+    use crate::limits::{Rate, WebLimits};
 
     fn from_file(text: &str) -> Result<Settings, ConfigError> {
         let mut settings = Settings::default();
@@ -472,12 +482,70 @@ mod tests {
         assert_eq!(config.store.disk_free_bytes_min, 17);
     }
 
+    #[test]
+    fn every_key_of_the_web_door_is_read() {
+        let config = from_file(FULL_FILE).unwrap().config;
+        let rate = |count, seconds, burst| Rate {
+            count,
+            period: Duration::from_secs(seconds),
+            burst,
+        };
+        let expected = WebConfig {
+            listen: everywhere(3),
+            claims: Claims::Local,
+            hosts: Hosts::Listed(vec!["relay.example".into(), "192.0.2.1:8080".into()]),
+            origins: vec!["https://example.org".into()],
+            tls: Some(TlsFiles {
+                cert: "/data/cert.pem".into(),
+                key: "/data/key.pem".into(),
+            }),
+            page: false,
+            behind_proxy: true,
+            limits: WebLimits {
+                connections_max: 20,
+                connections_per_address_max: 21,
+                request_rate: rate(22, 1, 23),
+                put_rate: rate(24, 60, 24),
+                failure_rate: rate(25, 60, 25),
+                failure_pause: Duration::from_secs(26),
+                creation_rate: rate(27, 3_600, 27),
+                header_read: Duration::from_secs(28),
+                body_read: Duration::from_secs(29),
+                idle: Duration::from_secs(30),
+                ..WebLimits::default()
+            },
+        };
+        assert_eq!(config.web, Some(expected));
+        let mailboxes = config.mailboxes;
+        assert_eq!((mailboxes.mailboxes_max, mailboxes.watches_max), (18, 19));
+    }
+
+    /// A relay that the internet reaches serves the page only with a certificate
+    /// (amendment 21).
+    #[test]
+    fn the_page_needs_a_certificate_unless_somebody_says_otherwise() {
+        let page = |rest: &str| {
+            let text = format!("[web]\n{rest}[relay]\nlisten_web = \":1\"\n");
+            from_file(&text).unwrap().config.web.unwrap().page
+        };
+        let tls = "tls_cert = \"a\"\ntls_key = \"b\"\n";
+        assert!(!page(""));
+        assert!(page(tls));
+        assert!(page("page = \"on\"\n"));
+        assert!(!page(&format!("{tls}page = \"off\"\n")));
+        assert_eq!(
+            from_file(&format!("[web]\n{tls}")).unwrap().config.web,
+            None
+        );
+    }
+
     const FULL_FILE: &str = r#"
 [relay]
 keypair_path = "/data/keypair.hex"
 listen_receive = ":1"
 listen_push = "127.0.0.1:2"
 listen_health = "off"
+listen_web = ":3"
 ttl = "168h"
 reap_interval = "1m"
 max_body_bytes = 10_000
@@ -498,11 +566,33 @@ type = "sqlite"
 sqlite_path = "/data/inbox.db"
 max_bytes = 80000
 min_free_bytes = 17
+
+[web]
+hosts = "relay.example, 192.0.2.1:8080"
+origins = "https://example.org"
+claims = "local"
+tls_cert = "/data/cert.pem"
+tls_key = "/data/key.pem"
+page = "off"
+behind_proxy = true
+max_mailboxes = 18
+max_watches = 19
+max_connections = 20
+max_connections_per_address = 21
+request_rate = 22
+request_burst = 23
+put_rate = 24
+failure_rate = 25
+failure_pause = "26s"
+creation_rate = 27
+header_timeout = "28s"
+body_timeout = "29s"
+idle_timeout = "30s"
 "#;
 
     #[test]
     fn the_full_file_has_every_setting() {
-        for key in SETTINGS.iter().filter_map(|setting| setting.key) {
+        for key in all().filter_map(|setting| setting.key) {
             let (_, name) = key.split_once('.').unwrap();
             assert!(FULL_FILE.contains(&format!("\n{name} = ")), "{key}");
         }
@@ -510,8 +600,9 @@ min_free_bytes = 17
 
     #[test]
     fn names_stand_once() {
-        for (index, setting) in SETTINGS.iter().enumerate() {
-            for other in &SETTINGS[index + 1..] {
+        let all: Vec<_> = all().collect();
+        for (index, setting) in all.iter().enumerate() {
+            for other in &all[index + 1..] {
                 assert_ne!(setting.variable, other.variable);
                 assert!(setting.key.is_none() || setting.key != other.key);
             }
@@ -590,6 +681,10 @@ min_free_bytes = 17
             ),
             ("[relay]\nkeypair_path = \"\"", Reason::EmptyPath),
             ("[store]\ntype = \"postgres\"", Reason::UnknownStore),
+            ("[web]\nclaims = \"all\"", Reason::NotClaims),
+            ("[web]\nhosts = \"http://relay\"", Reason::NotHosts),
+            ("[web]\norigins = \"relay.example\"", Reason::NotOrigins),
+            ("[web]\npage = \"yes\"", Reason::NotPage),
         ];
         for (text, expected) in cases {
             match from_file(text) {
@@ -636,7 +731,7 @@ min_free_bytes = 17
         let broken = || OsString::from_vec(vec![b'1', 0xff]);
         let read =
             |name: OsString| Settings::default().read_environment([(name, broken())].into_iter());
-        for setting in SETTINGS {
+        for setting in all() {
             let error = read(setting.variable.into()).unwrap_err();
             assert_eq!(
                 error,

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::{CONNECTIONS, ConfigError, Place, Reason, check_deadline, check_range};
 use crate::limits::{Rate, WebLimits};
@@ -62,6 +63,14 @@ impl WebConfig {
             setting,
             reason,
         };
+        let is_half = |tls: &TlsFiles| {
+            [&tls.cert, &tls.key]
+                .iter()
+                .any(|file| file.as_os_str().is_empty())
+        };
+        if self.tls.as_ref().is_some_and(is_half) {
+            return Err(invalid("web.tls_cert", Reason::HalfTls));
+        }
         let limits = &self.limits;
         for (setting, connections) in [
             ("web.max_connections", limits.connections_max),
@@ -93,6 +102,12 @@ impl WebConfig {
         Ok(())
     }
 }
+
+/// What `web.put_rate` and `web.failure_rate` are counted in.
+pub(super) const PUTS_PERIOD: Duration = Duration::from_secs(60);
+
+/// What `web.creation_rate` is counted in.
+pub(super) const CREATIONS_PERIOD: Duration = Duration::from_secs(3_600);
 
 /// Tokens of a rate.
 pub(super) const RATE: std::ops::RangeInclusive<u64> = 1..=1_000_000;

@@ -55,6 +55,9 @@ pub(crate) struct RunOptions {
     /// Where /healthz answers, or "off" [default: :7702]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen_health: Option<String>,
+    /// Where phones and browsers connect, or "off" [default: off]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen_web: Option<String>,
     /// Report development mode on the health endpoint and log decisions
     #[arg(long)]
     pub(crate) dev: bool,

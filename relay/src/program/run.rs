@@ -32,6 +32,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<(), Explanation> {
                 "relay.listen_health",
                 options.listen_health.as_deref(),
             ),
+            (
+                "--listen-web",
+                "relay.listen_web",
+                options.listen_web.as_deref(),
+            ),
         ],
     )?;
     setup.config.dev_mode |= options.dev;
@@ -100,6 +105,9 @@ fn print_start(setup: &Setup, relay: &Relay) -> Result<(), Explanation> {
     match ports.health {
         Some(port) => print(format!("  Health:       http://localhost:{port}/healthz"))?,
         None => print("  Health:       off")?,
+    }
+    if let Some(port) = ports.web {
+        print(format!("  Web port:     {port}"))?;
     }
     print(format!("  Key file:     {}", setup.key_path.display()))?;
     print(format!(
@@ -200,6 +208,7 @@ mod tests {
             listen_receive: anywhere,
             listen_push: anywhere,
             listen_health: None,
+            listen_web: None,
             store_path: folder.path().join("inbox.db"),
             ..Config::default()
         };

@@ -60,6 +60,7 @@ impl Setup {
             store_path_is_set,
             key_path,
             supplied_key,
+            ..
         } = settings;
         if store_path_is_set && let Some(key_path) = key_path {
             // Whoever names a folder to get away from a damaged store must not get that store.
