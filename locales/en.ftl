@@ -33,7 +33,7 @@ notification-text =
 notification-unknown = { $author } wrote something that this version can’t show
 notification-issues =
     { $count ->
-        [one] A message was not delivered as it should
+        [one] A message was not delivered as it should be
        *[other] { $count } delivery issues
     }
     .about = Open the list to see what happened and what to do.
@@ -59,7 +59,7 @@ confirm-does-not = What it doesn’t do
 
 starting = Opening your groups…
 failed-title = Sealpost can’t open your groups
-failed-ways = You can restore a backup beside it, and write down what can still be read.
+failed-ways = You can restore a backup beside it, and export what can still be read.
 failed-untouched = Nothing was changed or deleted. Your data is as it was.
 
 ## First start, and adding a group
@@ -93,7 +93,10 @@ pair-title-group = Pair a device with { $group }
 pair-device = Pair a device
 pair-show = Show my code
 pair-enter = Enter a code
-pair-show-needs-group = A code brings a device into a group. Choose the group, or start one.
+pair-show-needs-group = Which group is it for?
+    .about = A code brings a device into a group. Choose the group, or start one.
+pair-show-no-group = There is no group yet
+    .about = A code brings a device into a group: start one first.
 qr-label = Pairing code as a picture
 pair-how = How pairing goes
 pair-how-open = On the other device, choose “Join with a code”.
@@ -160,8 +163,9 @@ join-about = The other device shows four words beside this device’s name. Comp
 join-preparing = Working out the four words…
 words-same = Same
 words-different = Different
-words-different-about = If they differ, somebody may be in between. “Different” stops here, and nothing is joined.
+words-different-about = If they differ, somebody may be in between. “Different” stops here, and this device joins nothing.
 join-wait-title = Almost there
+join-refused-title = This request was refused
 join-wait-about = You said that these words are the same:
 join-wait-accept = Waiting for somebody to press “Accept” on the other device. Nobody is asked any more once the code is closed: then ask for a new one.
 join-wait-finish = The group is being set up on this device.
@@ -188,8 +192,18 @@ group-devices = { $count ->
    *[other] { $count } devices
 }
 connection-short-connecting = Connecting…
-connection-short-none = No connection to its relay
+connection-short-none = No connection
 connection-short-unsupported = Needs another version
+status-short-not-joined = Not in it any more
+status-short-restored = From a backup
+status-short-left = Left the group
+status-short-removed = Was removed
+status-short-admission-void = Was not let in
+status-short-destroyed = Was destroyed
+status-short-group-full = Was full
+status-short-store-reset = Started over
+status-short-leaving = Leaving…
+status-short-destroying = Being destroyed…
 relay-here = this computer
 status-joining = Joining…
 status-not-joined = This device is not in the group any more
@@ -211,7 +225,7 @@ connection-name-not-found = The name { $relay } is not known to this network
 connection-refused = No relay is running at { $relay }
     .action = Start the relay, or check the port in its address. What you write waits here.
 connection-refused-here = The relay on this computer isn’t running
-    .action = Switch it on. What you write waits here and goes out by itself.
+    .action = Below, switch it on, or read why it doesn’t run. What you write waits here and goes out by itself.
 connection-no-answer = { $relay } doesn’t answer
     .action = It is off, in another network, or a firewall is in between. What you write waits here and goes out by itself.
 connection-something-else = What answers at { $relay } is not a relay
@@ -236,6 +250,9 @@ clock-behind = This computer’s clock is slow by { $span }. Set it right: a wro
 ended-about = Nothing more can be written here; the messages that this device has, it keeps.
 ended-about-restored = Its messages are kept here to be read. Nothing arrives here and nothing can be written: a restored device has new keys, so that it can’t be a second copy of the old one. To come back, ask for a pairing code; that makes a group beside this one.
 ended-about-left = What arrived before is kept here to be read. To come back, ask for a pairing code.
+ended-about-leaving = The others are told as soon as the relay answers. Nothing more can be written here; the messages that this device has, it keeps.
+ended-about-destroying = The others are told as soon as the relay answers. Nothing more can be written here; the messages that a device has, it keeps.
+ended-about-store-reset = To come back, ask for a pairing code, and remove this device’s old entry on another device.
 ended-about-removed = Another device has removed this one. What arrived before is kept here to be read; what still waited to go out was given up. To come back, ask for a pairing code.
 ended-about-admission-void = The device that let this one in was itself removed at the same time, so the others never counted this one in. To get in, ask a device that is in the group for a new pairing code.
 ended-about-group-full = The group was full: others were let in at the same time. Let somebody make room first, then ask for a new code.
@@ -265,12 +282,17 @@ empty-alone = It’s just this device so far
 empty-alone-about = Pair a second device, and what you write here arrives there.
 empty-group = No messages yet
 empty-group-about = What you write goes to every device of this group, and nobody else can read it. A device that joins later doesn’t get what was written before.
+empty-ended = No messages
+empty-ended-about = None of this group’s messages are on this device.
 composer-label = Write a message
 composer-left = { $left ->
     [one] one byte left
    *[other] { $left } bytes left
 }
-composer-too-long = Too long by { $over } bytes of at most { $max }. Shorten it or make two messages of it; nothing is cut off.
+composer-too-long = { $over ->
+    [one] One byte too long (at most { $max }).
+   *[other] { $over } bytes too long (at most { $max }).
+} Shorten it or make two messages of it; nothing is cut off.
 send = Send
 composer-draft-too-long = So long a draft is kept only while this window is open (more than { $max } bytes).
 message-failed-spoken = Not delivered: { $text }
@@ -459,6 +481,7 @@ relay-changed = The group uses another relay now.
 relay-change-others = The other devices of this group have to change to the same relay themselves: share its address with them. Until they do, nothing passes between you.
 relay-change-kept = What waits here goes out through the new relay. What already lies on the old one stays there until it is fetched or its time is over.
 relay-share = Share its address
+relay-share-title = The relay’s address
 relay-share-about = This is only the relay’s address. Whoever has it can use the relay, but can’t join the group or read anything.
 relay-copy = Copy the address
 relay-ports-edit = Change the ports
@@ -555,7 +578,7 @@ passphrase-choose = Use this passphrase
 passphrase-choose-title = Keep the keys in a protected file
 passphrase-choose-about = You will type this passphrase each time Sealpost starts. Nobody can bring it back for you: if it is forgotten, what is stored here stays closed.
 passphrase-busy = One moment…
-passphrase-current = The passphrase until now
+passphrase-current = The current passphrase
 passphrase-new = The new passphrase
 passphrase-change = Change the passphrase
 passphrase-changed = The keys are under the new passphrase now.
@@ -595,8 +618,8 @@ issues-in-group = { $count ->
 issues-look = See them
 issues-loading = Reading the list…
 issues-none = No delivery issues
-issues-none-about = As far as this device knows, every message went its way. If one doesn’t, it is named here, with the reason.
-issues-about = Everything that did not go its way, newest first. An entry stays until you dismiss it.
+issues-none-about = As far as this device knows, nothing went wrong on the way. If something does, it is named here, with the reason.
+issues-about = Everything that went wrong on the way, newest first. An entry stays until you dismiss it.
 issues-label = { $what }, in { $group }
 issues-dismiss = Dismiss
 issues-dismissed = Dismissed.
@@ -641,17 +664,17 @@ lock-after = { $count ->
    *[other] After { $count } minutes without use
 }
 lock-about = A locked Sealpost asks for the passphrase. Messages wait on the relay until then.
-lock-about-keychain = With the keys in the keychain, a locked Sealpost opens again for anybody for whom the keychain does. Messages wait on the relay until then.
+lock-about-keychain = The keys are in the keychain, so whoever can open the keychain can unlock Sealpost too. Messages wait on the relay until then.
 lock-now = Lock now
 settings-data = Data
 data-directory = Folder of this profile
-data-profile = Profile { $profile }
+data-profile = Name of the profile: { $profile }
 backup-about = A backup holds all groups and messages of this profile, sealed under a passphrase of its own.
 backup-make = Back up…
 backup-title = Make a backup
 backup-holds = It holds the groups, their messages and your settings. It holds no keys: nobody can be you with it.
 backup-passphrase = Choose a passphrase for this backup. Without it, nobody can open the backup, not you either.
-backup-choose-place = Choose a place
+backup-choose-place = Choose where to save it…
 backup-working = Writing the backup…
 backup-done = The backup is written.
 backup-done-where = Written to
@@ -686,8 +709,8 @@ restore-title = Restore a backup
 restore-first = Do you have a backup?
 restore-does = The groups and messages of the backup come back beside what is here. Nothing that is here changes.
 restore-keys = A restored device has new keys: its messages are back to be read, and the groups let it in again with a pairing code. Two copies of one device would take each other’s messages away.
-restore-choose = Choose the backup
-restore-choose-other = Choose another file
+restore-choose = Choose the backup…
+restore-choose-other = Choose another file…
 restore-chosen = The backup
 restore-go = Restore
 restore-working = Bringing the messages back…
@@ -986,7 +1009,7 @@ error-backup-damaged = This backup is damaged
     .why = A part of it is not what was written.
     .action = Choose another copy of it. Nothing was changed.
 error-backup-damaged-truncated = This backup is cut off
-    .why = The file ends before its end; it was perhaps not copied to the end.
+    .why = A part at its end is missing; perhaps it was not copied completely.
     .action = Copy it once more, or choose another one. Nothing was changed.
 error-backup-damaged-reordered = This backup was changed
     .why = Its parts are in another order than they were written in.
@@ -1100,3 +1123,126 @@ issues-missing = From { $from } to { $until }
 issues-unknown = Something happened that this version has no words for
     .why = It was noted by a newer version of Sealpost.
     .action = Update Sealpost to read what it was.
+
+## The page for phones
+
+page-opening = Opening…
+page-reload = Load the page again
+page-start-title = Pair this phone first
+    .about = On the computer, open Phones in Sealpost and choose to pair a phone. Then point this phone’s camera at the code: it opens this page by itself.
+    .lost = If this phone was paired before, its browser has cleared what the page kept, or the relay has another address now. Pair it again; on the computer, remove the old entry.
+page-code-version = The code needs another version
+    .about = It was made by another version of Sealpost than this page. Update Sealpost on the computer, then show a new code.
+page-code-damaged = The code isn’t complete
+    .about = A part of it was lost or changed on the way here. Scan the code from the screen itself, with the phone’s own camera.
+page-storage-none = This browser keeps nothing here
+    .about = In a private window, or with storage switched off, what arrives would be lost. Open the page in a normal window: show a new code and scan it there.
+page-storage-broken = Something could not be stored
+    .about = The phone is full, or the browser has taken the storage away. What wasn’t stored is fetched again, so nothing is lost. Make room, then load the page again.
+page-scan-again = On the computer, show a new code and scan it with this phone’s camera.
+page-trust = Only pair on a network you trust.
+
+page-pairing-title = Pairing with { $desktop }
+page-pairing-computer = the computer
+page-step-relay = Reach the relay
+page-step-answer = { $desktop } answers
+page-step-compare = Compare the digits
+page-step-confirm = Confirm on { $desktop }
+page-pairing-connecting = Reaching the relay…
+page-pairing-waiting = Waiting for { $desktop }. Leave the code open there.
+page-digits-title = Are these the digits on { $desktop }?
+page-digits-label = Six digits: { $digits }
+page-digits-same = The codes match
+page-digits-different = They differ
+page-digits-about = If they differ, somebody may be in between. “They differ” stops here, and nothing is paired.
+page-confirm-title = Now confirm on { $desktop }
+    .about = You said that these digits match. As soon as the same is said on the computer, this phone is paired.
+page-paired = Paired with { $desktop }.
+
+page-failed-expired = This code is no longer valid
+    .about = A code is good for five minutes and for one phone.
+page-failed-ended = The pairing was ended on the computer
+    .about = It was cancelled there, took too long, or another device used the same code. Nothing was paired.
+page-failed-different = Nothing was paired
+    .about = You said that the digits differ. If nobody mistyped or mixed up two codes, somebody in this network may have tried to get in between.
+page-failed-other = Another device used this code
+    .about = The computer answered a device that isn’t this phone. Nothing was paired.
+page-failed-forged = An answer was not genuine
+    .about = What came back could not be proved to be from the computer that showed the code. Nothing was paired. Try it on a network you trust.
+page-failed-token = The relay knows this code differently
+    .about = Something else has taken its place on the relay. Nothing was paired.
+page-failed-refused = The relay didn’t understand this page
+    .about = They are of different versions. Load the page again; if that doesn’t help, update Sealpost on the computer.
+page-replace-title = This phone is already paired with { $desktop }
+    .about = One page is paired with one computer. If you go on, the messages here are removed from this phone once the new pairing is done, and what still waits here is given up.
+page-replace-go = Pair anew
+page-replace-keep = Keep it as it is
+
+page-farewell-here = This phone is unpaired
+    .about = Its key and its messages are deleted here. The computer is told as soon as the relay is reached; keep this page open until then, if you can.
+page-farewell-there = This phone was unpaired on the computer
+    .about = Its key and its messages are deleted here. On the computer they are all still there.
+page-farewell-texts = These texts had not reached the computer. Copy what you need:
+page-understood = Understood
+
+page-groups-waiting = Waiting for { $desktop }
+    .about = The groups appear here as soon as the computer sends them. It has to be switched on, with Sealpost running.
+page-groups-none = No group is shared with this phone
+    .about = On { $desktop }, under Phones, choose which groups this phone sees.
+page-group-not-connected = { $desktop } can’t reach this group’s relay
+page-group-needs-you = Something needs you on { $desktop }
+page-group-ended = Nothing more can be written in this group
+page-group-gone = This group isn’t shared with this phone any more.
+page-group-waiting = { $count ->
+    [one] one text waits here
+   *[other] { $count } texts wait here
+}
+
+page-connecting = Connecting…
+page-offline = This phone has no network. What you write waits here and goes out by itself.
+page-unreachable = No connection to { $relay }. What you write waits here and goes out by itself.
+page-busy = The relay is busy. What you write waits here and goes out by itself.
+page-misbehaves = What answers at { $relay } makes no sense. What you write waits here; if it goes on, look at the relay on the computer.
+page-refused-address = The relay doesn’t answer under this address any more. What you write waits here. Scan a new code if it stays so.
+page-not-understood = The relay and this page are of different versions. What you write waits here.
+page-wrong-token = Something else has taken this phone’s place on the relay. Pair it again.
+page-blocked = { $desktop } hasn’t fetched anything for a while, and the relay holds no more for it. The rest waits here.
+page-unconfirmed = The relay had lost what it kept for this phone. Waiting for a sign of { $desktop }.
+page-unconfirmed-long = For a week there was no sign of { $desktop }. If it doesn’t know this phone any more, unpair here and pair again.
+page-link-lost = The relay doesn’t know this phone any more. It was removed on { $desktop }, or neither was used for 30 days. If it stays so, unpair here and pair again.
+page-newer = { $desktop } has a newer version than this page. Load it again.
+page-clock-ahead = This phone’s clock is fast by { $span }. Set it right, or what waits may expire too soon.
+page-clock-behind = This phone’s clock is slow by { $span }. Set it right, or what waits may expire too late.
+
+page-text-waiting = Waits on this phone
+page-text-stored = On relay, waiting for { $desktop }
+page-text-received = { $desktop } has it
+page-text-failed = Not delivered: { $reason }
+page-text-retry = Write it again
+page-refused-not-member = { $desktop } isn’t in this group any more
+page-refused-gone = the group has ended
+page-refused-not-shared = the group isn’t shared with this phone
+page-refused-other = { $desktop } could not take it
+page-older-asked = Fetching older messages from { $desktop }…
+page-older-waiting = Older messages are on { $desktop }. They come when it answers.
+page-empty = What you write goes to { $desktop }, and from there to the group.
+page-by-this-phone = From this phone
+
+page-phone-title = This phone
+page-phone-with = Paired with
+page-phone-name = Called there
+page-phone-contact = Last word from it
+page-phone-no-contact = None yet
+page-phone-waiting = Waiting here
+page-phone-waiting-none = Nothing
+page-phone-relay = Through
+page-language = Language
+page-language-phone = As the phone
+page-home-title = One tap away
+    .about = Add this page to the home screen from the browser’s menu. On an iPhone or iPad the copy there keeps its own data: open that one and scan the code from it.
+page-network-title = On this network
+    .about = Messages are sealed between this phone and the computer. Over http, though, somebody who controls this network could change the page itself while it loads. Use it on networks that you trust.
+page-unpair = Unpair this phone
+page-unpair-title = Unpair this phone from { $desktop }?
+page-unpair-does = The key, the messages and what still waits here are deleted from this phone, and the computer is told.
+page-unpair-not = Nothing is deleted on the computer, and what was written stays in the groups.

@@ -33,7 +33,7 @@ function variables(pattern: unknown): string[] {
 }
 
 const english = texts("en");
-const windowCode = sources("ui/src", /\.(svelte|ts)$/);
+const windowCode = [sources("ui/src", /\.(svelte|ts)$/), sources("ui/phone/src", /\.ts$/)].join("\n");
 const errorCodes = [...read("ui/src/bindings/AppErrorCode.ts").matchAll(/"([a-z-]+)"/g)].map((hit) => hit[1] ?? "");
 
 describe("the catalogues", () => {

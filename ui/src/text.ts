@@ -1,15 +1,14 @@
-// The words of the window. Owns the choice of the catalogue and the formats of dates and
-// numbers; every text stands in locales/*.ftl, which the Rust side reads too.
+// The words of the window and of the page for phones. Owns the choice of the catalogue and
+// the formats of dates and numbers; every text stands in locales/*.ftl, which the Rust side
+// reads too.
 
-import { FluentBundle, FluentResource, type FluentVariable } from "@fluent/bundle";
-import english from "../../locales/en.ftl?raw";
-import german from "../../locales/de.ftl?raw";
+import { FluentBundle, type FluentVariable } from "@fluent/bundle";
 import type { AppError } from "./bindings/AppError";
+import { catalogues } from "./catalogues";
 import { accented, mirrored } from "./pseudo";
 
 export type TextArgs = Record<string, FluentVariable>;
 
-const catalogues: Record<string, string> = { de: german, en: english };
 const FALLBACK = "en";
 /** Made-up languages, for tests; a build without samples doesn't know them. */
 const pseudoLanguages: Record<string, (text: string) => string> = __SAMPLES__ ? { pseudo: accented, "pseudo-rtl": mirrored } : {};
@@ -169,10 +168,8 @@ function readCatalogue(tag: string): FluentBundle {
   const transform = pseudoLanguages[tag];
   const locales = transform === undefined ? [regionOf(tag), tag] : [FALLBACK];
   const made = new FluentBundle(locales, transform === undefined ? {} : { transform });
-  const source = catalogues[transform === undefined ? tag : FALLBACK] ?? "";
-  for (const error of made.addResource(new FluentResource(source))) {
-    console.error(error.message);
-  }
+  const resource = catalogues[transform === undefined ? tag : FALLBACK];
+  for (const error of resource === undefined ? [] : made.addResource(resource)) console.error(error.message);
   return made;
 }
 

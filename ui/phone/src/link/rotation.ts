@@ -1,13 +1,13 @@
 // From the scanned key to keys that nobody else can have: commitment, exchange, the six
 // digits of both screens, and the proof in `welcome` (8.4, amendment 18). Pure.
 
-import { x25519 } from "@noble/curves/ed25519.js";
 import { expand, extract } from "@noble/hashes/hkdf.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { isEqual, join, utf8 } from "./bytes";
 import { LINK_ID_BYTES, LINK_KEY_BYTES, type Random } from "./key";
 import * as label from "./label";
+import { x25519 } from "./x25519";
 
 export const PUBLIC_BYTES = 32;
 export const CONFIRM_BYTES = 32;

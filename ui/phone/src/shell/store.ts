@@ -1,0 +1,270 @@
+// What the phone keeps, in IndexedDB. Owns the database and how a step of the machine becomes
+// one transaction: what was delivered, what was accepted and what goes out commit together,
+// and strictly (9.3).
+
+import { readBody, readKey, type FromPhone, type Groups } from "../feed";
+import { keepBatch, type KeptMessage } from "../history";
+import type { Payload } from "../link/payload";
+import { encodeObject, type PairingRecord } from "../link/pairing";
+import type { Erasure, LinkChange, LinkRow, LinkSnapshot, OutboxRow } from "../link/step";
+
+/** A text that was written here and is not yet among the desktop's messages. */
+export interface OwnText {
+  id: string;
+  group: string;
+  text: string;
+  atMs: number;
+  state: "waiting" | "stored" | "received" | "failed";
+  /** Why it failed. */
+  reason: string | null;
+}
+
+/** What ended the last link, until somebody has read it. */
+export type Farewell = "here" | "there";
+
+const NAME = "sealpost-phone";
+const VERSION = 1;
+const STORES = ["single", "outbox", "accepted", "erasures", "messages", "texts", "asked"] as const;
+type StoreName = (typeof STORES)[number];
+/** The stores that hold something of a link. */
+const OF_A_LINK: readonly StoreName[] = ["outbox", "accepted", "messages", "asked"];
+/** A group keeps at most this many messages here; older ones are asked for again. */
+const MESSAGES_MAX = 3_000;
+
+export class PhoneStore {
+  private constructor(private readonly database: IDBDatabase) {}
+
+  /** Fails where the browser keeps nothing. */
+  static async open(): Promise<PhoneStore> {
+    const opening = indexedDB.open(NAME, VERSION);
+    opening.onupgradeneeded = () => {
+      const { result: database } = opening;
+      const keyPaths: Record<StoreName, string | string[] | null> = { single: null, outbox: "id", accepted: "order", erasures: "mailbox", messages: ["group", "position"], texts: "id", asked: "id" };
+      for (const name of STORES) database.createObjectStore(name, { keyPath: keyPaths[name] });
+    };
+    return new PhoneStore(await done(opening));
+  }
+
+  snapshot(): Promise<LinkSnapshot | null> {
+    return this.#in(["single", "outbox", "accepted"], "readonly", async (of) => {
+      const row = await done<LinkRow | undefined>(of("single").get("link"));
+      if (row === undefined) return null;
+      return { row, outbox: await done(of("outbox").getAll()), accepted: await done(of("accepted").getAll()) };
+    });
+  }
+
+  /** Whether there is a link, and with whom. */
+  async linkedWith(): Promise<string | null> {
+    return (await this.#single<LinkRow>("link"))?.peerName ?? null;
+  }
+
+  pairing(): Promise<PairingRecord | null> {
+    return this.#single<PairingRecord>("pairing");
+  }
+
+  groups(): Promise<Groups | null> {
+    return this.#single<Groups>("groups");
+  }
+
+  farewell(): Promise<Farewell | null> {
+    return this.#single<Farewell>("farewell");
+  }
+
+  erasures(): Promise<Erasure[]> {
+    return this.#in(["erasures"], "readonly", (of) => done(of("erasures").getAll()));
+  }
+
+  texts(): Promise<OwnText[]> {
+    return this.#in(["texts"], "readonly", (of) => done(of("texts").getAll()));
+  }
+
+  /** All messages of a group, oldest first. */
+  messages(group: string): Promise<KeptMessage[]> {
+    return this.#in(["messages"], "readonly", (of) => done(of("messages").getAll(range(group))));
+  }
+
+  /** The newest message of a group. */
+  newest(group: string): Promise<KeptMessage | null> {
+    return this.#in(["messages"], "readonly", async (of) => {
+      const cursor = await done(of("messages").openCursor(range(group), "prev"));
+      return (cursor?.value as KeptMessage | undefined) ?? null;
+    });
+  }
+
+  /** Commits a step of the link. */
+  commit(changes: readonly LinkChange[]): Promise<void> {
+    return this.#in(STORES, "readwrite", async (of) => {
+      for (const change of changes) await apply(change, of);
+    });
+  }
+
+  savePairing(record: PairingRecord): Promise<void> {
+    return this.#in(["single"], "readwrite", async (of) => {
+      await done(of("single").put(record, "pairing"));
+      await done(of("single").delete("farewell"));
+    });
+  }
+
+  /** A pairing that came to nothing leaves at most an erase. */
+  dropPairing(erasure: Erasure | null): Promise<void> {
+    return this.#in(["single", "erasures"], "readwrite", async (of) => {
+      await done(of("single").delete("pairing"));
+      if (erasure !== null) await done(of("erasures").put(erasure));
+    });
+  }
+
+  /** The new link stands in for the pairing, and for the link before it. */
+  savePaired(row: LinkRow, first: OutboxRow, old: Erasure | null): Promise<void> {
+    return this.#in(STORES, "readwrite", async (of) => {
+      for (const name of [...OF_A_LINK, "single", "texts"] as const) await done(of(name).clear());
+      await done(of("single").put(row, "link"));
+      await done(of("outbox").put(first));
+      if (old !== null) await done(of("erasures").put(old));
+    });
+  }
+
+  forgetErasure(mailbox: string): Promise<void> {
+    return this.#in(["erasures"], "readwrite", async (of) => void (await done(of("erasures").delete(mailbox))));
+  }
+
+  forgetFarewell(): Promise<void> {
+    return this.#in(["single", "texts"], "readwrite", async (of) => {
+      await done(of("single").delete("farewell"));
+      await done(of("texts").clear());
+    });
+  }
+
+  /** Takes something for the desktop, from any tab; null where there is no link any more. */
+  queue(body: FromPhone, id: string, nowMs: number): Promise<OutboxRow | null> {
+    return this.#in(["single", "outbox", "texts", "asked"], "readwrite", async (of) => {
+      if ((await done(of("single").get("link"))) === undefined) return null;
+      const rows = await done<OutboxRow[]>(of("outbox").getAll());
+      const collapse = body.type === "read" ? readKey(body.group) : null;
+      for (const row of rows) if (collapse !== null && row.collapse === collapse && row.seq === null) await done(of("outbox").delete(row.id));
+      const order = Math.max(0, ...rows.map((row) => row.order)) + 1;
+      const row: OutboxRow = { id, order, kind: body.type === "read" ? "state" : "msg", collapse, body: encodeObject(body), queuedMs: nowMs, seq: null, createdMs: null };
+      await done(of("outbox").put(row));
+      if (body.type === "history") await done(of("asked").put({ id, group: body.group, before: body.before }));
+      if (body.type === "text") {
+        const text: OwnText = { id, group: body.group, text: body.text, atMs: nowMs, state: "waiting", reason: null };
+        await done(of("texts").put(text));
+      }
+      return row;
+    });
+  }
+
+  dropText(id: string): Promise<void> {
+    return this.#in(["texts"], "readwrite", async (of) => void (await done(of("texts").delete(id))));
+  }
+
+  #single<Value>(key: string): Promise<Value | null> {
+    return this.#in(["single"], "readonly", async (of) => (await done<Value | undefined>(of("single").get(key))) ?? null);
+  }
+
+  async #in<Result>(names: readonly StoreName[], mode: IDBTransactionMode, work: (of: (name: StoreName) => IDBObjectStore) => Promise<Result>): Promise<Result> {
+    const transaction = this.database.transaction(names, mode, { durability: "strict" });
+    const completed = new Promise<void>((resolve, reject) => {
+      transaction.oncomplete = () => resolve();
+      transaction.onabort = () => reject(transaction.error ?? new Error("aborted"));
+    });
+    try {
+      const result = await work((name) => transaction.objectStore(name));
+      await completed;
+      return result;
+    } catch (error) {
+      completed.catch(() => {});
+      if (transaction.error === null) tryAbort(transaction);
+      throw error;
+    }
+  }
+}
+
+function tryAbort(transaction: IDBTransaction): void {
+  try {
+    transaction.abort();
+  } catch {
+    // It ended by itself.
+  }
+}
+
+type Stores = (name: StoreName) => IDBObjectStore;
+
+async function apply(change: LinkChange, of: Stores): Promise<void> {
+  switch (change.is) {
+    case "row":
+      await done(of("single").put(change.row, "link"));
+      return;
+    case "outbox":
+      await done(of("outbox").put(change.row));
+      return markText(of, change.row.id, change.row.seq === null ? "waiting" : "stored", null);
+    case "outboxGone":
+      await done(of("outbox").delete(change.id));
+      if (change.why === "replaced") return;
+      return change.why === "received" ? markText(of, change.id, "received", null) : markText(of, change.id, "failed", change.why);
+    case "accepted":
+      await done(of("accepted").put({ order: change.order, id: change.id }));
+      await done(of("accepted").delete(IDBKeyRange.upperBound(change.keptFrom, true)));
+      return;
+    case "arrived":
+      return deliver(change.payload, of);
+    case "forgotten":
+      for (const name of [...OF_A_LINK, "single"] as const) await done(of(name).clear());
+      if (change.by === "here") await done(of("texts").clear());
+      await done(of("single").put(change.by, "farewell"));
+      if (change.erasure !== null) await done(of("erasures").put(change.erasure));
+  }
+}
+
+async function markText(of: Stores, id: string, state: OwnText["state"], reason: string | null): Promise<void> {
+  const text = await done<OwnText | undefined>(of("texts").get(id));
+  if (text !== undefined) await done(of("texts").put({ ...text, state, reason }));
+}
+
+/** What the desktop said becomes what the phone shows, in the transaction that accepts it. */
+async function deliver(payload: Payload, of: Stores): Promise<void> {
+  const body = readBody(payload.body);
+  if (body === null) return;
+  if (body.type === "groups") {
+    const { type: _, ...groups } = body;
+    const before = await done<Groups | undefined>(of("single").get("groups"));
+    await done(of("single").put(groups, "groups"));
+    // What isn't shared with this phone any more doesn't stay on it.
+    for (const { id } of before?.groups ?? []) if (!groups.groups.some((group) => group.id === id)) await done(of("messages").delete(range(id)));
+    return;
+  }
+  if (body.type === "refused") {
+    await markText(of, body.message, "failed", body.code);
+    await done(of("asked").delete(body.message));
+    return;
+  }
+  const messages = of("messages");
+  const kept = (position: number): Promise<KeptMessage | undefined> => done(messages.get([body.group, position]));
+  const asked = body.type === "page" ? await done<{ before: number } | undefined>(of("asked").get(body.request)) : undefined;
+  for (const message of await keepBatch(body, asked?.before ?? null, kept)) {
+    await done(messages.put(message));
+    await done(of("texts").delete(message.id));
+  }
+  if (body.type === "page") await done(of("asked").delete(body.request));
+  if (body.type === "tail") await trim(messages, body.group);
+}
+
+/** Drops the oldest messages of a group beyond what is kept. */
+async function trim(messages: IDBObjectStore, group: string): Promise<void> {
+  const over = (await done(messages.count(range(group)))) - MESSAGES_MAX;
+  if (over <= 0) return;
+  const keys = await done(messages.getAllKeys(range(group), over + 1));
+  for (const key of keys.slice(0, over)) await done(messages.delete(key));
+  const first = await done<KeptMessage | undefined>(messages.get(keys.at(-1) ?? []));
+  if (first !== undefined) await done(messages.put({ ...first, afterGap: true }));
+}
+
+function range(group: string): IDBKeyRange {
+  return IDBKeyRange.bound([group, 0], [group, Number.MAX_SAFE_INTEGER]);
+}
+
+function done<Result>(request: IDBRequest<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error("the request failed"));
+  });
+}

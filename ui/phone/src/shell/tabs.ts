@@ -1,0 +1,89 @@
+// Several tabs of one phone: one of them leads, the others show what it tells and ask it to
+// act. Owns the channel between them and the moments at which the lead changes.
+
+import type { PhoneView } from "./client";
+import { Lease, type LeaseBox, RENEW_MS } from "./lease";
+
+/** What a person does, in whatever tab. */
+export type TabAct = { is: "reload" | "queued" | "retry" | "cancel" | "unpair" | "look" | "read" } | { is: "digits"; isSame: boolean };
+
+type Word = { is: "act"; act: TabAct } | { is: "view"; view: PhoneView } | { is: "data" } | { is: "wanted" } | { is: "free" };
+
+const CHANNEL = "sealpost-phone";
+
+export class Tabs {
+  leads = false;
+  onlead: (leads: boolean) => void = () => {};
+  onview: (view: PhoneView) => void = () => {};
+  ondata: () => void = () => {};
+  onact: (act: TabAct) => void = () => {};
+  readonly #lease: Lease;
+  readonly #channel: BroadcastChannel | null;
+
+  constructor(tab: string, box: LeaseBox | null, channel: BroadcastChannel | null = openChannel()) {
+    this.#lease = new Lease(box, tab);
+    this.#channel = channel;
+    if (channel !== null) channel.onmessage = ({ data }: MessageEvent<Word>) => this.#hear(data);
+  }
+
+  /** Begins to lead, or to wait for it. */
+  start(): void {
+    this.#settle();
+    setInterval(() => this.#settle(), RENEW_MS);
+    document.addEventListener("visibilitychange", () => this.#handleVisible());
+    addEventListener("pagehide", () => this.#resign());
+    addEventListener("pageshow", () => this.#settle());
+    if (!this.leads) this.#handleVisible();
+  }
+
+  ask(act: TabAct): void {
+    this.#say({ is: "act", act });
+  }
+
+  tell(view: PhoneView): void {
+    this.#say({ is: "view", view });
+  }
+
+  tellData(): void {
+    this.#say({ is: "data" });
+  }
+
+  #hear(word: Word): void {
+    if (word.is === "view" && !this.leads) this.onview(word.view);
+    if (word.is === "data") this.ondata();
+    if (word.is === "act" && this.leads) this.onact(word.act);
+    // A tab in sight is served before one that nobody sees.
+    if (word.is === "wanted" && this.leads && document.visibilityState === "hidden") this.#resign();
+    if (word.is === "free") this.#settle();
+  }
+
+  #handleVisible(): void {
+    if (document.visibilityState !== "visible" || this.leads) return;
+    this.#say({ is: "wanted" });
+    this.#say({ is: "act", act: { is: "look" } });
+    this.#settle();
+  }
+
+  #settle(): void {
+    const leads = this.#lease.take(Date.now());
+    if (leads === this.leads) return;
+    this.leads = leads;
+    this.onlead(leads);
+  }
+
+  #resign(): void {
+    if (!this.leads) return;
+    this.leads = false;
+    this.#lease.release(Date.now());
+    this.onlead(false);
+    this.#say({ is: "free" });
+  }
+
+  #say(word: Word): void {
+    this.#channel?.postMessage(word);
+  }
+}
+
+function openChannel(): BroadcastChannel | null {
+  return typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel(CHANNEL);
+}
