@@ -23,6 +23,7 @@
 //! | [`relay_session`] | a raw session with a relay, without the engine |
 //! | [`stream_account`] | what a relay acknowledged, what it delivered, and the difference |
 //! | [`hostile_relay`] | a relay that does what it likes |
+//! | [`link_simulation`] | two linked devices, their mailbox and what goes wrong with them |
 //! | [`membership_simulation`] | groups that form and lose members, without anything else |
 //! | [`simulation`] | whole groups in one thread, without a program |
 //! | [`stepped_clock`] | the wall clock that a real program sees, moved |
@@ -36,6 +37,7 @@ pub mod device_process;
 pub mod driver;
 pub mod hostile_relay;
 pub mod local_network;
+pub mod link_simulation;
 pub mod log_canary;
 pub mod membership_simulation;
 pub mod page;

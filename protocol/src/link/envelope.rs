@@ -127,6 +127,17 @@ pub fn seal(
     }
     let mut nonce = [0; NONCE_BYTES];
     rng.fill_bytes(&mut nonce);
+    seal_with(keys, direction, sequence, payload, nonce)
+}
+
+/// Apart from its generator, so that the cipher is compiled in this crate.
+fn seal_with(
+    keys: &LinkKeys,
+    direction: Direction,
+    sequence: u64,
+    payload: &[u8],
+    nonce: [u8; NONCE_BYTES],
+) -> Result<Vec<u8>, SealError> {
     let header = header(sequence);
     let sealed = Sealed {
         msg: &padded(payload),
