@@ -3,11 +3,17 @@
 //! Owns names, defaults and help texts. Checks only what the shape of the command line
 //! says; whether a value can be used is decided where it is used, with a text of its own.
 
+mod link;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sealpost_engine::core::timing::PAIRING_WINDOW_MS;
 use sealpost_protocol::limit;
+
+pub(crate) use self::link::{
+    Link, LinkJoin, LinkNew, LinkOutbox, LinkRename, LinkSend, LinkTail, LinkUnpair, OnLink,
+};
 
 /// How long an invitation is good for, as in the app.
 const WINDOW_SECONDS: u64 = PAIRING_WINDOW_MS / 1_000;
@@ -125,6 +131,9 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Print what can be read of the messages, also of a damaged group; changes nothing.
     Export(InGroup),
+    /// Pair phones and other devices by a code, and talk to them; no group is needed.
+    #[command(subcommand)]
+    Link(Link),
     /// Run a relay in this process, or test one.
     #[command(subcommand)]
     Relay(Relay),
@@ -392,6 +401,13 @@ pub(crate) struct RelayRun {
     /// Port for health checks; none when left out.
     #[arg(long, value_name = "PORT")]
     pub(crate) health_port: Option<u16>,
+    /// Port for links to phones and other paired devices; 0 takes a free one, none when left
+    /// out.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) web_port: Option<u16>,
+    /// Serve the page for phones too, without TLS: only on a network that you trust.
+    #[arg(long, requires = "web_port")]
+    pub(crate) web_page: bool,
 }
 
 /// The version of the program and of what it speaks.

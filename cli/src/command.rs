@@ -9,6 +9,7 @@ mod init;
 mod issues;
 mod join;
 mod leave;
+mod link;
 mod members;
 mod messages;
 mod pair;
@@ -44,6 +45,7 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Backup(backup) => backup::run(global, &backup, output).await,
         Command::Restore(restore) => restore::run(global, restore, output).await,
         Command::Export(group) => export::run(global, group, output).await,
+        Command::Link(link) => link::run(global, &link, output).await,
         Command::Relay(relay) => relay::run(global, &relay, output).await,
     }
 }

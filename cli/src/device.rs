@@ -15,6 +15,7 @@ use sealpost_engine::clock::SystemClock;
 use sealpost_engine::keys::{
     KeyFileStore, KeyStore, KeyStoreError, KeychainStore, PassphraseFileStore,
 };
+use sealpost_engine::link::{Links, LinksOptions};
 use sealpost_engine::namespace::Namespace;
 use sealpost_engine::profile::{KeyStoreKind, Profile, ProfileError};
 use sealpost_engine::{Engine, OpenOptions};
@@ -22,7 +23,7 @@ use sealpost_protocol::address::RelayAddress;
 use zeroize::Zeroizing;
 
 use crate::arguments::{Global, KeyStoreChoice};
-use crate::explanation::{key_store_error, open_error, profile_error};
+use crate::explanation::{key_store_error, links_open_error, open_error, profile_error};
 use crate::failure::{Exit, Failure};
 
 /// The folder of Sealpost's data, the same for the app and the command line.
@@ -195,6 +196,20 @@ impl Device {
         })
         .await
         .map_err(open_error)
+    }
+}
+
+impl Device {
+    /// Opens the links of the profile.
+    pub(crate) async fn open_links(&self) -> Result<Links, Failure> {
+        Links::open(LinksOptions {
+            directory: self.profile.directory().to_owned(),
+            profile_id: self.profile.id(),
+            key_store: Arc::clone(&self.key_store),
+            clock: Arc::new(SystemClock),
+        })
+        .await
+        .map_err(links_open_error)
     }
 }
 

@@ -9,6 +9,7 @@ mod engine;
 mod invitation;
 mod issue;
 mod keys;
+mod link;
 mod profile;
 mod relay;
 
@@ -17,6 +18,10 @@ pub(crate) use engine::{engine_error, open_error};
 pub(crate) use invitation::{address_error, invitation_error};
 pub(crate) use issue::issue_text;
 pub(crate) use keys::key_store_error;
+pub(crate) use link::{
+    code_error, link_ended, link_failure, link_lost, link_trouble, link_unconfirmed, links_error,
+    links_open_error, pairing_failure, relay_url_error, row_failure, unknown as link_unknown,
+};
 pub(crate) use profile::profile_error;
 pub(crate) use relay::{
     connect_failure, relay_key_error, relay_start_error, relay_step_failure, unsupported_version,

@@ -13,6 +13,7 @@ mod failure;
 mod interrupt;
 mod open_group;
 mod open_invitation;
+mod open_links;
 mod output;
 mod qr_code;
 mod question;

@@ -4,6 +4,7 @@
 //! from outside passes through [`crate::terminal_text`] on its way to a person.
 
 mod backup;
+mod link;
 mod relay_step;
 mod standing;
 
@@ -12,6 +13,7 @@ mod pairing;
 
 use serde::Serialize;
 
+pub(crate) use link::{ArrivedReport, BodyReport, LinkReport, LinkRow, SentReport};
 pub(crate) use relay_step::RelayStepReport;
 pub(crate) use standing::{IssueReport, StatusReport};
 
@@ -181,9 +183,16 @@ pub(crate) enum Report {
         receive_port: u16,
         push_port: u16,
         health_port: Option<u16>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        web_port: Option<u16>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        web_url: Option<String>,
     },
     /// The relay of this process ended.
     RelayStopped,
+    /// Something of a link, under a type of its own.
+    #[serde(untagged)]
+    Link(LinkReport),
 }
 
 /// A message as it is stored.
@@ -289,12 +298,20 @@ impl Report {
             Self::GroupStatus(status) => status.to_text(),
             Self::RelayStep(step) => step.to_text(),
             Self::Backup { .. } | Self::Restored { .. } | Self::Export { .. } => backup::text(self),
-            Self::RelayRunning { address, .. } => {
-                format!("The relay runs. Its address:\n\n{address}\n")
-            }
+            Self::RelayRunning {
+                address, web_url, ..
+            } => running_text(address, web_url.as_deref()),
             Self::RelayStopped => "The relay stopped.".to_owned(),
+            Self::Link(report) => report.to_text(),
         }
     }
+}
+
+fn running_text(address: &str, web_url: Option<&str>) -> String {
+    let web = web_url.map_or_else(String::new, |url| {
+        format!("\nFor links to phones and other paired devices:\n\n{url}\n")
+    });
+    format!("The relay runs. Its address:\n\n{address}\n{web}")
 }
 
 fn profile_text(profile: &str, device_name: &str, key_store: &str) -> String {

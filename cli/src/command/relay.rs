@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sealpost_engine::core::status::ConnectFailure;
 use sealpost_engine::test_relay;
 use sealpost_protocol::address::RelayAddress;
-use sealpost_relay::{Config, Relay, SystemClock, everywhere, key_file};
+use sealpost_relay::{Config, Relay, SystemClock, WebConfig, everywhere, key_file};
 
 use crate::arguments::{Global, Relay as RelayCommand, RelayRun, RelayTest};
 use crate::device::{Device, computer_name, profile_dir};
@@ -60,12 +60,24 @@ async fn run_until_interrupted(
         receive_port: ports.receive,
         push_port: ports.push,
         health_port: ports.health,
+        web_port: ports.web,
+        web_url: ports.web.map(|port| web_url(&host, port)),
     });
     if running.is_ok() {
         interrupted().await;
     }
     relay.stop().await;
     running.and_then(|()| output.say(&Report::RelayStopped))
+}
+
+/// The address of the web door. An IPv6 address stands in brackets.
+fn web_url(host: &str, port: u16) -> String {
+    let brackets = if host.contains(':') {
+        ("[", "]")
+    } else {
+        ("", "")
+    };
+    format!("http://{}{host}{}:{port}", brackets.0, brackets.1)
 }
 
 /// Says each step as it ends.
@@ -101,6 +113,10 @@ async fn start(folder: &Path, run: &RelayRun) -> Result<Relay, Failure> {
         listen_receive: everywhere(run.receive_port),
         listen_push: everywhere(run.push_port),
         listen_health: run.health_port.map(everywhere),
+        web: run.web_port.map(|port| WebConfig {
+            page: run.web_page,
+            ..WebConfig::server(everywhere(port))
+        }),
         ..Config::default()
     };
     Relay::start(config, key, Arc::new(SystemClock))

@@ -192,7 +192,7 @@ fn still_queued(exit: Exit, why: &str) -> Failure {
     )
 }
 
-fn text(argument: &str) -> Result<String, Failure> {
+pub(super) fn text(argument: &str) -> Result<String, Failure> {
     let text = if argument == "-" {
         input()?
     } else {
