@@ -194,7 +194,7 @@ group-devices = { $count ->
 }
 connection-short-connecting = Wird verbunden …
 connection-short-none = Keine Verbindung
-connection-short-unsupported = Braucht eine andere Version
+connection-short-unsupported = Falsche Version
 status-short-not-joined = Nicht mehr dabei
 status-short-restored = Aus einer Sicherung
 status-short-left = Gruppe verlassen

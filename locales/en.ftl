@@ -193,7 +193,7 @@ group-devices = { $count ->
 }
 connection-short-connecting = Connecting…
 connection-short-none = No connection
-connection-short-unsupported = Needs another version
+connection-short-unsupported = Wrong version
 status-short-not-joined = Not in it any more
 status-short-restored = From a backup
 status-short-left = Left the group

@@ -32,6 +32,19 @@ const endedKeys: Record<StatusReason, string> = {
   storeReset: "status-store-reset",
 };
 
+/** The same in the list, where there is room for two or three words. */
+const endedShortKeys: Record<StatusReason, string> = {
+  admissionVoid: "status-short-admission-void",
+  created: "status-short-not-joined",
+  destroyed: "status-short-destroyed",
+  groupFull: "status-short-group-full",
+  joined: "status-short-not-joined",
+  left: "status-short-left",
+  removed: "status-short-removed",
+  restored: "status-short-restored",
+  storeReset: "status-short-store-reset",
+};
+
 const endedAboutKeys: Record<StatusReason, string> = {
   admissionVoid: "ended-about-admission-void",
   created: "ended-about",
@@ -41,7 +54,7 @@ const endedAboutKeys: Record<StatusReason, string> = {
   left: "ended-about-left",
   removed: "ended-about-removed",
   restored: "ended-about-restored",
-  storeReset: "ended-about",
+  storeReset: "ended-about-store-reset",
 };
 
 /** The group's name, or what it is called until it has one. */
@@ -97,7 +110,9 @@ function endedKey(reason: GroupView["statusReason"]): string {
 /** The line under a group's name in the list: only trouble is worth more than its size. */
 export function groupLine(group: GroupView): string {
   if (isJoining(group)) return t("status-joining");
-  if (!canPair(group)) return connectionSentence(group);
+  if (group.status === "leaving") return t("status-short-leaving");
+  if (group.status === "destroying") return t("status-short-destroying");
+  if (group.status === "notJoined") return t(endedShortKeys[group.statusReason ?? "joined"]);
   const { state } = group.connection;
   if (state === "connected") return t("group-devices", { count: memberCount(group) });
   if (state === "connecting") return t("connection-short-connecting");
@@ -121,5 +136,7 @@ export function clockSentence(group: GroupView): string | null {
 
 /** What is said above the place where nothing can be written any more. */
 export function endedSentence(group: GroupView): string {
-  return t(group.status === "notJoined" && group.statusReason !== null ? endedAboutKeys[group.statusReason] : "ended-about");
+  if (group.status === "leaving") return t("ended-about-leaving");
+  if (group.status === "destroying") return t("ended-about-destroying");
+  return t(endedAboutKeys[group.statusReason ?? "joined"]);
 }

@@ -153,7 +153,7 @@ describe("the composer", () => {
     expect(await at(page, "composer").inputValue()).toBe("half a thought");
     const long = "ä".repeat(30_721);
     await at(page, "composer").fill(long);
-    expect(await at(page, "byte-counter").innerText()).toContain("Too long by");
+    expect(await at(page, "byte-counter").innerText()).toContain("2 bytes too long");
     expect(await at(page, "send").isDisabled()).toBe(true);
     expect((await at(page, "composer").inputValue()).length).toBe(long.length);
   });

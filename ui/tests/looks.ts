@@ -1,5 +1,5 @@
-// A screen in every look: axe finds nothing, nothing sticks out sideways, every control has
-// a name and can be hit.
+// A screen in every look: axe finds nothing, nothing sticks out sideways or is cut off, every
+// control has a name and can be hit, and an empty field says legibly what goes into it.
 
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
@@ -49,6 +49,18 @@ function faults(page: Page): Promise<string[]> {
       const box = part.getBoundingClientRect();
       const what = `${part.className} ${part.innerText.slice(0, 30)}`;
       if (part.checkVisibility() && !part.matches(".visually-hidden") && (box.right > innerWidth + 1 || box.left < -1)) found.push(`${what} sticks out`);
+    }
+    for (const sentence of document.querySelectorAll<HTMLElement>('[data-testid="group"] .sentence')) {
+      if (sentence.checkVisibility() && sentence.scrollWidth > sentence.clientWidth) found.push(`${sentence.innerText} is cut off`);
+    }
+    for (const field of document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("[placeholder]")) {
+      const [back, front] = [getComputedStyle(field).backgroundColor, getComputedStyle(field, "::placeholder").color].map((colour) => {
+        const parts = (/[\d., ]+/.exec(colour)?.[0] ?? "").split(",").slice(0, 3);
+        const [red = 0, green = 0, blue = 0] = parts.map((part) => Number(part) / 255).map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+      });
+      const contrast = Math.max(back ?? 1, front ?? 1) / Math.min(back ?? 1, front ?? 1);
+      if (field.checkVisibility() && contrast < 4.5) found.push(`what stands in ${field.dataset["testid"]} while it is empty has a contrast of ${contrast.toFixed(1)}`);
     }
     for (const word of document.querySelectorAll<HTMLElement>('[data-testid="words"] li')) {
       if (word.checkVisibility() && word.scrollWidth > word.clientWidth) found.push(`${word.innerText} sticks out of its frame`);

@@ -15,9 +15,12 @@ export interface Scene {
 export const LONG = "Grandmother’s kitchen tablet with the cracked corner and blue case";
 export const LINK = "trueseal://38ab664bd86f77d7e66bdd9ae0792913a94fd8b33a1260027e4b46c1f4884c67@192.168.178.24:7700?push=7701\n#tsp1_e06Qm75";
 
-/** In a narrow window the list of groups stands behind a button. */
+/** In a narrow window the list of groups stands behind a button, and that behind the way back. */
 export const reach = async (page: Page, control: Locator) => {
-  if (!(await control.isVisible()) && (await at(page, "show-groups").isVisible())) await at(page, "show-groups").click();
+  for (const way of ["show-groups", "back", "show-groups"]) {
+    if (await control.isVisible()) break;
+    if (await at(page, way).isVisible()) await at(page, way).click();
+  }
   return control;
 };
 export const group = (id: string) => async (page: Page) => {

@@ -179,7 +179,7 @@ export function sceneView(scene: string, language: string): AppView {
   if (name === "relay-starting") setRelay(view, { ...relayOff, state: "starting" }, { state: "connecting", reason: null });
   if (name === "relay-failed") setRelay(view, { ...relayOff, state: "failed", failure: { code: "relay-port-in-use", args: { port: 7700 } } });
   if (name === "no-network") view.relay = { ...relayOn, addresses: [] };
-  if (name === "connection") view.groups.forEach((one) => (one.connection = connectionOf(detail)));
+  if (name === "connection") view.groups.forEach((one) => Object.assign(one, { connection: connectionOf(detail) }, detail === "noRelay" ? { relayHost: "", relayIsHere: false } : {}));
   if (name === "status") view.groups.forEach((one) => Object.assign(one, detail === "destroying" ? { status: "destroying" } : { status: "notJoined", statusReason: detail }));
   if (name === "dropped") view.groups.forEach((one) => (one.droppedAdmission = { name: "Pixel 9", reason: detail === "removed" ? "removed" : "groupFull" }));
   if (name === "join" || name === "join-wait") view.groups.unshift(joiningGroup(name === "join-wait", detail));
