@@ -4,7 +4,7 @@
 
 .DEFAULT_GOAL := help
 SECONDS ?= 60
-.PHONY: help setup run test demo sim sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-membership fuzz screenshots bindings clean
+.PHONY: help setup run test demo sim sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership fuzz screenshots bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -53,6 +53,11 @@ bench-relay: setup ## measure the relay beside NATS, Redis, PostgreSQL and Rabbi
 bench-idle: setup ## 10,000 idle devices and 1,000,000 waiting blobs; about three minutes
 	@cargo build --quiet --release --package sealpost-relay --package sealpost-bench --bins
 	@cargo run --quiet --release --package sealpost-bench --bin bench-idle
+
+bench-link: setup ## measure the mailboxes for phones beside etcd; about four minutes
+	@scripts/bench-peers
+	@cargo build --quiet --release --package sealpost-relay --package sealpost-bench --bin sealpost-relay --bin bench-link
+	@target/release/bench-link
 
 bench-membership: setup ## count what one admission sends, beside the published rule
 	@$(MEMBERSHIP_RUN) --bin bench-membership

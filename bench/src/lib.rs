@@ -2,4 +2,6 @@
 
 pub mod idle;
 
+pub mod link;
+
 pub mod queue;

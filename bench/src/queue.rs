@@ -25,7 +25,7 @@ mod load;
 mod local;
 mod options;
 mod peer;
-mod process;
+pub(crate) mod process;
 mod run;
 mod system;
 mod table;

@@ -24,45 +24,45 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A server that this process has started. Dropped, it ends with all its children.
-pub(super) struct Server {
+pub(crate) struct Server {
     child: Child,
-    pub(super) probe: Probe,
+    pub(crate) probe: Probe,
 }
 
 /// Where to look for what a process uses.
 #[derive(Clone, Debug)]
-pub(super) struct Probe {
-    pub(super) pid: u32,
+pub(crate) struct Probe {
+    pub(crate) pid: u32,
     /// The trace of its synchronous calls, in the runs that count them.
-    pub(super) trace: Option<PathBuf>,
+    pub(crate) trace: Option<PathBuf>,
 }
 
 /// What a process tree has used so far.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usage {
-    pub(super) cpu: Duration,
-    pub(super) resident_bytes: u64,
-    pub(super) syncs: u64,
+pub(crate) struct Usage {
+    pub(crate) cpu: Duration,
+    pub(crate) resident_bytes: u64,
+    pub(crate) syncs: u64,
 }
 
 /// How a server is to be started.
-pub(super) struct Start<'a> {
+pub(crate) struct Start<'a> {
     /// Its name, for its log.
-    pub(super) name: &'a str,
+    pub(crate) name: &'a str,
     /// Where its log and its trace go.
-    pub(super) folder: &'a Path,
+    pub(crate) folder: &'a Path,
     /// Whether its synchronous calls are counted, which slows it down.
-    pub(super) is_traced: bool,
+    pub(crate) is_traced: bool,
 }
 
 impl Server {
     /// Starts `command`, which ends with this process whatever happens to it.
-    pub(super) fn start(command: &Command, start: &Start<'_>) -> anyhow::Result<Self> {
+    pub(crate) fn start(command: &Command, start: &Start<'_>) -> anyhow::Result<Self> {
         Self::start_with(command, start, Stdio::null(), None)
     }
 
     /// Starts `command` with its own input, and output if it is given.
-    pub(super) fn start_with(
+    pub(crate) fn start_with(
         command: &Command,
         start: &Start<'_>,
         input: Stdio,
@@ -98,17 +98,17 @@ impl Server {
     }
 
     /// The child's ends of its pipes.
-    pub(super) fn child(&mut self) -> &mut Child {
+    pub(crate) fn child(&mut self) -> &mut Child {
         &mut self.child
     }
 
     /// Whether it still runs.
-    pub(super) fn is_running(&mut self) -> bool {
+    pub(crate) fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
     /// Waits until something accepts connections on `port`.
-    pub(super) fn wait_for(&mut self, port: u16) -> anyhow::Result<()> {
+    pub(crate) fn wait_for(&mut self, port: u16) -> anyhow::Result<()> {
         let end = Instant::now() + PATIENCE;
         while std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             if !self.is_running() {
@@ -152,14 +152,14 @@ fn is_alive(pid: u32) -> bool {
 
 impl Probe {
     /// What this very process uses.
-    pub(super) fn own(trace: Option<PathBuf>) -> Self {
+    pub(crate) fn own(trace: Option<PathBuf>) -> Self {
         Self {
             pid: std::process::id(),
             trace,
         }
     }
 
-    pub(super) fn usage(&self) -> Usage {
+    pub(crate) fn usage(&self) -> Usage {
         let tree = tree(self.pid);
         // In this order, since the later ones take longer to tell.
         Usage {
@@ -274,7 +274,7 @@ fn is_sync(line: &str) -> bool {
 }
 
 /// A port of loopback that nobody listens on at this moment.
-pub(super) fn free_port() -> std::io::Result<u16> {
+pub(crate) fn free_port() -> std::io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())
 }
