@@ -16,7 +16,8 @@ use rand_core::OsRng;
 use sealpost_protocol::channel::{self, Opener, RecordBuffer, Sealer};
 use sealpost_protocol::frame::Frame;
 use sealpost_protocol::key::NoiseSecret;
-use sealpost_relay::{Config, Relay, StartError, SystemClock};
+use sealpost_protocol::link::key::{LinkToken, MailboxId};
+use sealpost_relay::{Config, Hosts, Relay, StartError, SystemClock, WebConfig};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tracing_subscriber::fmt::MakeWriter;
@@ -190,6 +191,7 @@ async fn nothing_identifying_is_logged_at_any_level() {
     ]);
     let relay = start(folder.path(), key.clone()).await.unwrap();
     use_relay(&relay, &device, &mut secrets).await;
+    use_web_door(&relay, &mut secrets).await;
     misuse_relay(&relay, &device, &mut secrets).await;
     break_disk(folder.path(), &relay, &device, &mut secrets).await;
     relay.stop().await;
@@ -206,7 +208,7 @@ async fn nothing_identifying_is_logged_at_any_level() {
 }
 
 /// What was brought about, so that the search for secrets has something to search.
-const EVENTS: [&str; 14] = [
+const EVENTS: [&str; 17] = [
     "relay started",
     "closed by the device",
     "connection lost",
@@ -221,6 +223,9 @@ const EVENTS: [&str; 14] = [
     "waiting messages can't be read",
     "store failed",
     "relay not started",
+    "web port opened",
+    "web port closed",
+    "web port not opened",
 ];
 
 async fn start(folder: &Path, key: NoiseSecret) -> Result<Relay, StartError> {
@@ -353,6 +358,89 @@ async fn use_relay(relay: &Relay, device: &NoiseSecret, secrets: &mut Secrets) {
     for _ in 0..2 {
         session.hear().await;
     }
+}
+
+/// Claims, stores, watches, erases and misuses a mailbox, over a port that is opened and closed.
+async fn use_web_door(relay: &Relay, secrets: &mut Secrets) {
+    let free = "127.0.0.1:0".parse().unwrap();
+    let mut config = WebConfig::server(free);
+    config.limits.header_read = Duration::from_millis(300);
+    config.hosts = Hosts::Listed(vec!["canary-host.example".to_owned()]);
+    let port = relay.open_web(config).unwrap();
+    let token = LinkToken::generate(&mut OsRng);
+    let mailbox = MailboxId::from_bytes(rand_bytes());
+    secrets.add_bytes(token.as_bytes());
+    secrets.add_bytes(&token.digest());
+    secrets.add_bytes(mailbox.as_bytes());
+    let text = token.to_text();
+    secrets.texts.extend([
+        text.to_string(),
+        mailbox.to_hex(),
+        "canary-host".to_owned(),
+        "canary-query".to_owned(),
+        "canary-origin".to_owned(),
+    ]);
+    secrets.numbers.extend([port.into(), WEB_SEQUENCE]);
+    let path = format!("/v1/mailboxes/{}", mailbox.to_hex());
+    let host = "Host: canary-host.example\r\n";
+    let bearer = format!("{host}Authorization: Bearer {}\r\n", *text);
+    let body = |bytes: usize| format!("Content-Length: {bytes}\r\n\r\n{}", "c".repeat(bytes));
+    let upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+         Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    let protocol = format!(
+        "Sec-WebSocket-Protocol: mailbox.watch.v1, bearer.{}\r\n",
+        *text
+    );
+    let requests = [
+        format!("PUT {path} HTTP/1.1\r\n{bearer}{}", body(0)),
+        format!(
+            "PUT {path}/a2b/{WEB_SEQUENCE} HTTP/1.1\r\n{bearer}{}",
+            body(31_337)
+        ),
+        format!(
+            "PUT {path}/a2b/{WEB_SEQUENCE} HTTP/1.1\r\n{bearer}{}",
+            body(31_338)
+        ),
+        format!("HEAD {path}/a2b HTTP/1.1\r\n{bearer}\r\n"),
+        format!("GET {path}/a2b?after=1&canary-query HTTP/1.1\r\n{bearer}\r\n"),
+        format!("GET {path}/a2b/watch HTTP/1.1\r\n{host}{upgrade}{protocol}\r\n"),
+        format!("GET {path}/a2b/watch HTTP/1.1\r\n{bearer}\r\n"),
+        format!("DELETE {path}/a2b?through={WEB_SEQUENCE} HTTP/1.1\r\n{bearer}\r\n"),
+        format!("GET {path}/a2b HTTP/1.1\r\n{host}\r\n"),
+        format!("POST {path}/a2b HTTP/1.1\r\n{bearer}\r\n"),
+        format!("GET {path}/a2b HTTP/1.1\r\nHost: other-canary-host.example\r\n\r\n"),
+        format!("GET {path}/a2b HTTP/1.1\r\n{bearer}Origin: https://canary-origin.example\r\n\r\n"),
+        format!("GET {path}/a2b HTTP/1.1\r\n{bearer}"),
+        format!("{path} canary-query\r\n\r\n"),
+        format!("DELETE {path} HTTP/1.1\r\n{bearer}\r\n"),
+    ];
+    for request in requests {
+        let mut stream = connect(port, secrets).await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = [0; 12];
+        // Some are cut off for what they don't say.
+        if stream.read_exact(&mut answer).await.is_ok() {
+            assert!(answer.starts_with(b"HTTP/1.1 "), "{answer:?}");
+        }
+        if request.contains("Upgrade") {
+            let _ = stream.read(&mut [0; 512]).await;
+        }
+    }
+    relay.close_web().await;
+    assert!(
+        relay
+            .open_web(WebConfig::server("192.0.2.1:0".parse().unwrap()))
+            .is_err()
+    );
+}
+
+/// A sequence of no other number in a log.
+const WEB_SEQUENCE: u64 = 7_654_321;
+
+fn rand_bytes() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    rand_core::RngCore::fill_bytes(&mut OsRng, &mut bytes);
+    bytes
 }
 
 /// Everything that ends with an error in the log.

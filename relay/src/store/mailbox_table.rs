@@ -10,8 +10,8 @@
 //! - what is deleted is overwritten in the file: envelopes can't be read by the relay, but a
 //!   person who unpairs a device expects them gone.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -133,7 +133,7 @@ impl MailboxOrder {
 /// The requests to mailboxes that share one transaction.
 #[derive(Default)]
 pub(super) struct MailboxBatch {
-    orders: Vec<(MailboxOrder, u64)>,
+    orders: VecDeque<(MailboxOrder, u64)>,
     bytes: usize,
     /// Answers of the orders that were run.
     kept: Vec<Kept>,
@@ -145,7 +145,7 @@ pub(super) struct MailboxBatch {
 impl MailboxBatch {
     pub(super) fn add(&mut self, order: MailboxOrder, now_ms: u64) {
         self.bytes = self.bytes.saturating_add(order.bytes());
-        self.orders.push((order, now_ms));
+        self.orders.push_back((order, now_ms));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -237,8 +237,31 @@ impl MailboxTable {
         batch: &mut MailboxBatch,
         inboxes: &SharedInboxes,
     ) -> rusqlite::Result<()> {
-        let mut is_wiping = false;
-        for (order, now_ms) in std::mem::take(&mut batch.orders) {
+        let is_over = |(order, now_ms): &(MailboxOrder, u64)| {
+            let mailbox = self.index.get(&order.mailbox());
+            mailbox.is_some_and(|mailbox| mailbox.is_expired(*now_ms))
+        };
+        // Whoever claims a mailbox whose time is over deletes what was in it.
+        let is_wiping = batch.has_deletes() || batch.orders.iter().any(is_over);
+        // A setting of the connection, which no rollback takes back.
+        if is_wiping {
+            transaction.pragma_update(None, "secure_delete", true)?;
+        }
+        let applied = self.run_all(transaction, batch, inboxes);
+        if is_wiping {
+            transaction.pragma_update(None, "secure_delete", false)?;
+        }
+        applied
+    }
+
+    /// What isn't run when something fails stays in the batch, to be answered.
+    fn run_all(
+        &mut self,
+        transaction: &Transaction<'_>,
+        batch: &mut MailboxBatch,
+        inboxes: &SharedInboxes,
+    ) -> rusqlite::Result<()> {
+        while let Some((order, now_ms)) = batch.orders.pop_front() {
             let id = order.mailbox();
             if let Entry::Vacant(before) = batch.before.entry(id) {
                 before.insert(self.index.get(&id).cloned());
@@ -249,16 +272,9 @@ impl MailboxTable {
             };
             batch.kept.extend(self.run(order, now_ms, inboxes));
             for change in self.index.take_changes() {
-                let deletes = matches!(change, Change::Pruned { .. } | Change::Gone { .. });
-                if deletes && !std::mem::replace(&mut is_wiping, true) {
-                    transaction.pragma_update(None, "secure_delete", true)?;
-                }
                 batch.changes.push(change);
                 write(transaction, &change, &envelope)?;
             }
-        }
-        if is_wiping {
-            transaction.pragma_update(None, "secure_delete", false)?;
         }
         Ok(())
     }
@@ -497,4 +513,153 @@ fn slots_of(
     let direction = direction_of(side).ok_or(StoreOpenError::Damaged)?;
     let (_, mailbox) = mailboxes.get_mut(&number).ok_or(StoreOpenError::Damaged)?;
     Ok(mailbox.direction_mut(direction))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MailboxStore, SqliteStore, StoreSettings, WriterPace, schema};
+    use super::*;
+    use crate::limits::StoreLimits;
+
+    const A2B: Direction = Direction::AToB;
+
+    fn access() -> MailboxAccess {
+        MailboxAccess {
+            mailbox: MailboxId::from_bytes([1; 16]),
+            token: TokenDigest::from_bytes([2; 32]),
+        }
+    }
+
+    const ROWS: &str = "INSERT INTO mailboxes VALUES (7, zeroblob(16), zeroblob(32), 10, 10);
+        INSERT INTO directions VALUES (7, 0, 5, zeroblob(32));
+        INSERT INTO envelopes VALUES (7, 0, 4, zeroblob(32), zeroblob(306));";
+
+    /// A store with one Envelope in one mailbox, and what is loaded of it after `change`.
+    fn load_after(change: &str) -> Result<MailboxTable, StoreOpenError> {
+        let folder = tempfile::tempdir().unwrap();
+        let (connection, _lock) = schema::open(&folder.path().join("inbox.db"), false).unwrap();
+        connection.execute_batch(ROWS).unwrap();
+        connection.execute_batch(change).unwrap();
+        MailboxTable::load(&connection)
+    }
+
+    #[test]
+    fn rows_that_contradict_each_other_are_a_damaged_store() {
+        let sums = load_after("").unwrap().index.sums();
+        assert_eq!((sums.mailboxes, sums.envelopes, sums.bytes), (1, 1, 306));
+        for change in [
+            "DELETE FROM mailboxes",
+            "DELETE FROM directions",
+            "UPDATE directions SET last = 3",
+            "UPDATE directions SET last = -1",
+            "UPDATE directions SET direction = 2",
+            "UPDATE envelopes SET direction = 1",
+            "UPDATE envelopes SET sequence = 0",
+            "UPDATE envelopes SET hash = zeroblob(31)",
+            "UPDATE mailboxes SET token_hash = zeroblob(31)",
+            "UPDATE mailboxes SET mailbox = zeroblob(15)",
+            "UPDATE mailboxes SET touched_ms = -1",
+        ] {
+            let error = load_after(change).err();
+            assert_eq!(error, Some(StoreOpenError::Damaged), "{change}");
+        }
+    }
+
+    fn open(path: &std::path::Path) -> SqliteStore {
+        let settings = StoreSettings {
+            limits: StoreLimits {
+                disk_free_bytes_min: 0,
+                ..StoreLimits::default()
+            },
+            life_ms: 1_000,
+            pace: WriterPace::default(),
+        };
+        SqliteStore::open(path, settings, false).unwrap()
+    }
+
+    fn put(store: &SqliteStore, sequence: u64, envelope: &[u8]) -> impl Future<Output = bool> {
+        let envelope = (sequence, Bytes::copy_from_slice(envelope));
+        let room = PutRoom::uncounted();
+        let stored = store.store(access(), A2B, envelope, room, 1_000);
+        async move { stored.await.is_ok() }
+    }
+
+    /// A token whoever unpairs a phone holds, and what lay in its mailbox, aren't in the file.
+    #[tokio::test]
+    async fn what_was_pruned_or_erased_is_not_in_the_file() {
+        use super::super::InboxStore as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let canary = |number: u8| {
+            format!("canary-{number}-of-a-mailbox ")
+                .repeat(20)
+                .into_bytes()
+        };
+        let is_in_file = |needle: &[u8]| {
+            let bytes = std::fs::read(&path).unwrap();
+            bytes.windows(needle.len()).any(|part| part == needle)
+        };
+        let store = open(&path);
+        store
+            .claim(access(), Making::Below(9), 1_000)
+            .await
+            .unwrap();
+        for number in 1..=3 {
+            assert!(put(&store, number.into(), &canary(number)).await);
+        }
+        store.close().await.unwrap();
+        let needles = [1, 2, 3].map(|number| canary(number)[..24].to_vec());
+        assert!(needles.iter().all(|needle| is_in_file(needle)));
+        assert!(is_in_file(&[2; 32]), "the digest of the token");
+        let store = open(&path);
+        store.prune(access(), A2B, 2, 1_000).await.unwrap();
+        store.close().await.unwrap();
+        let [one, two, three] = &needles;
+        assert!(!is_in_file(one) && !is_in_file(two) && is_in_file(three));
+        let store = open(&path);
+        store.erase(access(), 1_000).await.unwrap();
+        store.close().await.unwrap();
+        assert!(!is_in_file(three) && !is_in_file(&[2; 32]));
+    }
+
+    /// What was answered is there after a restart, `last` of a pruned direction among it.
+    #[tokio::test]
+    async fn a_restart_changes_no_answer() {
+        use super::super::InboxStore as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("inbox.db");
+        let store = open(&path);
+        store
+            .claim(access(), Making::Below(9), 1_000)
+            .await
+            .unwrap();
+        for sequence in 1..=3 {
+            assert!(put(&store, sequence, &[7; 400]).await);
+        }
+        store.prune(access(), A2B, 3, 1_000).await.unwrap();
+        for direction in Direction::ALL {
+            let room = PutRoom::uncounted();
+            let envelope = (9, Bytes::from(vec![8; 400]));
+            let stored = store.store(access(), direction, envelope, room, 2_000);
+            assert!(stored.await.unwrap().is_new);
+        }
+        let before = Direction::ALL.map(|direction| store.head(&access(), direction, 1_000));
+        let sums = store.mailbox_sums();
+        store.close().await.unwrap();
+        drop(store);
+        let store = open(&path);
+        let after = Direction::ALL.map(|direction| store.head(&access(), direction, 1_000));
+        assert_eq!(after, before);
+        assert_eq!(store.mailbox_sums(), sums);
+        assert!(
+            !store
+                .claim(access(), Making::Below(9), 3_000)
+                .await
+                .unwrap()
+                .is_new
+        );
+        let room = PutRoom::uncounted();
+        let same = store.store(access(), A2B, (9, Bytes::from(vec![8; 400])), room, 1_000);
+        assert!(!same.await.unwrap().is_new);
+    }
 }

@@ -416,6 +416,8 @@ fn time_until(deadline: Option<Instant>) -> Duration {
 
 #[cfg(test)]
 mod free_space_tests;
+#[cfg(test)]
+mod mailbox_tests;
 
 #[cfg(test)]
 mod tests {
