@@ -22,6 +22,7 @@ mod metrics;
 mod relay;
 mod start_error;
 pub mod store;
+pub mod wormhole;
 
 pub use clock::{Clock, SystemClock};
 pub use config::{
