@@ -14,6 +14,7 @@ mod envelopes;
 mod limits;
 mod order;
 mod page;
+mod session;
 mod sites;
 mod slow;
 mod tls;
