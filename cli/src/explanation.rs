@@ -19,8 +19,9 @@ pub(crate) use invitation::{address_error, invitation_error};
 pub(crate) use issue::issue_text;
 pub(crate) use keys::key_store_error;
 pub(crate) use link::{
-    code_error, link_ended, link_failure, link_lost, link_trouble, link_unconfirmed, links_error,
-    links_open_error, pairing_failure, relay_url_error, row_failure, unknown as link_unknown,
+    code_error, link_ended, link_failure, link_lost, link_trouble, link_unconfirmed, link_unheard,
+    links_error, links_open_error, pairing_failure, relay_url_error, row_failure,
+    unknown as link_unknown,
 };
 pub(crate) use profile::profile_error;
 pub(crate) use relay::{

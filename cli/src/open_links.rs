@@ -9,7 +9,9 @@ use sealpost_engine::link::{LinkInfo, LinkName, LinkState, Links, LinksEvent, Li
 use tokio::time::{Instant, sleep};
 
 use crate::device::Device;
-use crate::explanation::{link_ended, link_lost, link_trouble, link_unconfirmed, link_unknown};
+use crate::explanation::{
+    link_ended, link_lost, link_trouble, link_unconfirmed, link_unheard, link_unknown,
+};
 use crate::failure::{Exit, Failure};
 use crate::open_group::LOOK_INTERVAL;
 
@@ -85,6 +87,9 @@ pub(crate) fn trouble(link: &LinkInfo) -> Option<Failure> {
     match &link.state {
         LinkState::Ended(end) => Some(link_ended(*end)),
         LinkState::Lost => Some(link_lost()),
+        LinkState::Unconfirmed { .. } if link.last_contact_ms.is_none() => {
+            Some(link.trouble.map_or_else(link_unheard, link_trouble))
+        }
         LinkState::Unconfirmed { .. } => {
             Some(link.trouble.map_or_else(link_unconfirmed, link_trouble))
         }

@@ -283,6 +283,16 @@ pub(crate) fn link_unconfirmed() -> Failure {
     )
 }
 
+/// The pairing is complete, and the other device has said nothing in the link yet.
+pub(crate) fn link_unheard() -> Failure {
+    link(
+        "link-unheard",
+        "The other device was not heard of in this link yet.",
+        "The pairing is complete here; the other device tells so as soon as it runs.",
+        "Nothing needs to be done: what is sent waits for it.",
+    )
+}
+
 /// What keeps a link from working.
 pub(crate) fn link_trouble(trouble: LinkTrouble) -> Failure {
     match trouble {
@@ -418,7 +428,13 @@ mod tests {
 
     #[test]
     fn each_situation_has_a_code_and_sentences_of_its_own() {
-        let mut all = vec![link_lost(), link_unconfirmed(), unknown(), claims_closed()];
+        let mut all = vec![
+            link_lost(),
+            link_unconfirmed(),
+            link_unheard(),
+            unknown(),
+            claims_closed(),
+        ];
         all.extend(
             [
                 CodeError::Empty,

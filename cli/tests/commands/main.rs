@@ -3,6 +3,7 @@
 mod backup;
 mod full_disk;
 mod giving_up;
+mod link;
 mod program;
 mod relay_faults;
 mod standing;

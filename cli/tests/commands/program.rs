@@ -21,12 +21,23 @@ pub(crate) struct Running {
 impl Running {
     /// Starts it with JSON on its output.
     pub(crate) fn start(folder: &Path, profile: &str, arguments: &[&str]) -> Self {
+        Self::start_with(folder, profile, arguments, &[])
+    }
+
+    /// As [`Self::start`], in an environment with these variables.
+    pub(crate) fn start_with(
+        folder: &Path,
+        profile: &str,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_sealpost"))
             .arg("--data-dir")
             .arg(folder)
             .args(["--json", "--profile", profile])
             .args(arguments)
             .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -53,6 +64,23 @@ impl Running {
             line.clear();
         }
         panic!("the command ended before it said what was wanted");
+    }
+
+    /// Ends it the hard way, and returns what it had said and nobody had read.
+    pub(crate) fn kill(mut self) -> Vec<Value> {
+        self.child.kill().expect("it runs");
+        let mut objects = Vec::new();
+        let mut line = String::new();
+        while self
+            .output
+            .read_line(&mut line)
+            .is_ok_and(|bytes| bytes > 0)
+        {
+            // The last line may have been cut off.
+            objects.extend(serde_json::from_str(&line).ok());
+            line.clear();
+        }
+        objects
     }
 
     /// The next object of this type.

@@ -152,7 +152,14 @@ impl<'a> Pairing<'a> {
             // What it failed with says more than what became of the rest.
             let _ = self.links.links.cancel_pairing(&self.name).await;
         }
-        let _ = self.links.erase().await;
+        // A relay that isn't reached isn't waited for: the mailbox is erased another time.
+        let is_reached = outcome
+            .as_ref()
+            .err()
+            .is_none_or(|failure| failure.exit != Exit::Relay);
+        if is_reached {
+            let _ = self.links.erase().await;
+        }
         outcome
     }
 

@@ -19,9 +19,6 @@ use crate::report::{ArrivedReport, BodyReport, LinkReport, Report};
 /// How much is read at a time.
 const PAGE_ROWS: usize = 100;
 
-/// The state with which a device comes over from the pairing; it says nothing else.
-const FIRST_STATE: (&str, &[u8]) = ("hello", br#"{"type":"hello"}"#);
-
 pub(super) async fn follow(
     links: &mut OpenLinks,
     tail: &LinkTail,
@@ -78,7 +75,6 @@ pub(super) async fn print_arrived(
         let ids: Vec<_> = page.iter().map(|arrived| arrived.id).collect();
         let reports: Vec<_> = page
             .into_iter()
-            .filter(|arrived| !is_first_state(arrived))
             .map(|arrived| Report::Link(LinkReport::LinkMessage(report(name, arrived))))
             .collect();
         output.say_all(&reports)?;
@@ -100,12 +96,6 @@ fn report(name: &LinkName, arrived: Arrived) -> ArrivedReport {
         body: BodyReport::new(key, arrived.body),
         sealed_at_ms: arrived.sealed_at_ms,
     }
-}
-
-fn is_first_state(arrived: &Arrived) -> bool {
-    let (first_key, first_body) = FIRST_STATE;
-    matches!(&arrived.content, LinkContent::State { key } if key == first_key)
-        && arrived.body == first_body
 }
 
 /// Tells how the link stands, once and whenever that changes.

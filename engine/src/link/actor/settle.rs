@@ -10,8 +10,8 @@ use super::pairing::PairingEntry;
 use super::traffic::Traffic;
 use crate::actor::{REST_FIRST_MS, REST_MAX_MS, Rest};
 use crate::core::error::StorageFault;
-use crate::core::link::pairing::LinkPairing;
-use crate::core::link::{Link, LinkChange, LinkEffect, LinkEvent, LinkStep, RowFailure};
+use crate::core::link::pairing::{HELLO_BODY, HELLO_KEY, LinkPairing};
+use crate::core::link::{Link, LinkChange, LinkEffect, LinkEvent, LinkStep, RowFailure, RowKind};
 use crate::link::error::LinksError;
 use crate::link::event::LinksEvent;
 use crate::link::info::{LinkEnd, LinkInfo};
@@ -97,7 +97,8 @@ impl Actor {
         let Some(link) = entry.machine.link() else {
             return Ok(());
         };
-        let step = link.drain();
+        let mut step = link.drain();
+        step.changes.retain(|change| !is_first_state(change));
         let end = end_of(&step);
         let failures = failures_of(&step);
         let applied = self.store.apply(&entry.of, &step.changes, &failures, end);
@@ -285,6 +286,15 @@ impl Actor {
         };
         self.shared.set_view(view);
     }
+}
+
+/// The state with which a device comes over from its pairing says nothing to the app.
+fn is_first_state(change: &LinkChange) -> bool {
+    let LinkChange::Arrived(row) = change else {
+        return false;
+    };
+    let has_key = |key: &str| matches!(&row.kind, RowKind::State { collapse } if collapse == key);
+    has_key(HELLO_KEY) && row.body == HELLO_BODY
 }
 
 /// What is left of a link that this step ends.

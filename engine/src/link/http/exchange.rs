@@ -109,7 +109,7 @@ impl Connections {
         let request = self.request(question)?;
         sender.ready().await.map_err(|_| LinkFailure::Lost)?;
         let response = sender.send_request(request).await;
-        let (head, body) = response.map_err(|_| LinkFailure::Lost)?.into_parts();
+        let (head, body) = response.map_err(|error| not_http(&error))?.into_parts();
         let body = Limited::new(body, ANSWER_BYTES_MAX).collect().await;
         let body = body.map_err(|_| LinkFailure::Lost)?.to_bytes();
         self.keep(sender);
@@ -131,5 +131,14 @@ impl Connections {
         }
         let request = request.body(Full::new(question.body.clone()));
         request.map_err(|_| LinkFailure::SomethingElse)
+    }
+}
+
+/// Tells an answer that isn't HTTP from a connection that broke.
+fn not_http(error: &hyper::Error) -> LinkFailure {
+    if error.is_parse() {
+        LinkFailure::SomethingElse
+    } else {
+        LinkFailure::Lost
     }
 }

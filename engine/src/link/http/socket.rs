@@ -83,6 +83,16 @@ impl Socket {
         }
     }
 
+    /// A watch that is open over what a test plays.
+    #[cfg(test)]
+    pub(super) async fn over(stream: Box<dyn Stream>) -> Self {
+        let role = tokio_tungstenite::tungstenite::protocol::Role::Client;
+        Self {
+            stream: WebSocketStream::from_raw_socket(stream, role, None).await,
+            way: None,
+        }
+    }
+
     /// What the watch brings next.
     pub(super) async fn next(&mut self) -> Heard {
         let way = self.way;

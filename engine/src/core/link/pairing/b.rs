@@ -13,10 +13,10 @@ use super::step::{PairingEffect, PairingFailure, PairingPhase};
 use super::{LinkPairing, Side};
 
 /// The collapse key of B's first state in the new link: on it A lets go of the code's mailbox.
-const HELLO_KEY: &str = "hello";
+pub(crate) const HELLO_KEY: &str = "hello";
 
 /// Its body: of a type that no app acts on.
-const HELLO_BODY: &[u8] = br#"{"type":"hello"}"#;
+pub(crate) const HELLO_BODY: &[u8] = br#"{"type":"hello"}"#;
 
 /// What B remembers of its pairing. It isn't stored: after a restart all of it is gone.
 pub(super) struct JoiningB {

@@ -29,6 +29,7 @@ use sealpost_protocol::name;
 
 use self::a::ShowingA;
 use self::b::JoiningB;
+pub(crate) use self::b::{HELLO_BODY, HELLO_KEY};
 use self::mail::Mail;
 use super::retry::{Retry, Verdict};
 use super::step::{
