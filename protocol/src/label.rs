@@ -2,8 +2,8 @@
 //!
 //! A label stands in front of whatever is hashed, signed, keyed or authenticated, so that
 //! bytes made for one purpose never verify for another. Each ends in a zero byte that the text
-//! can't contain, which makes the set free of prefixes; [`LINK_SALT`] alone is a salt and has
-//! none. A label is never reused and never
+//! can't contain, which makes the set free of prefixes; [`LINK_SALT`], a salt, and
+//! [`WORMHOLE_PHASE`], which others chose, have none. A label is never reused and never
 //! changed; a new meaning gets a new text. Specification sections 3.2, 3.6, 4.2, 4.3, 5.1 and
 //! amendment 3; those of links: "paired-mailbox/1" sections 3, 7 and 8, and amendment 18.
 
@@ -79,6 +79,16 @@ pub const LINK_CONFIRMATION_KEY: &[u8] = b"confirm\0";
 /// In front of what a `welcome`'s confirmation covers.
 pub const LINK_WELCOME: &[u8] = b"paired-mailbox/1 welcome\0";
 
+/// In front of side and phase in the HKDF info of a message's key: as every magic-wormhole
+/// client has it, and so without a zero byte.
+pub const WORMHOLE_PHASE: &[u8] = b"wormhole:phase:";
+
+/// The HKDF info of a lasting wormhole's mailbox.
+pub const WORMHOLE_MAILBOX: &[u8] = b"sealpost wormhole mailbox v1\0";
+
+/// The HKDF info of a lasting wormhole's seed, from the key of the wormhole it begins with.
+pub const WORMHOLE_SEED: &[u8] = b"sealpost wormhole seed v1\0";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +119,8 @@ mod tests {
             LINK_DIGITS,
             LINK_CONFIRMATION_KEY,
             LINK_WELCOME,
+            WORMHOLE_MAILBOX,
+            WORMHOLE_SEED,
         ];
         for (i, one) in labels.iter().enumerate() {
             assert_eq!(one.iter().filter(|byte| **byte == 0).count(), 1);

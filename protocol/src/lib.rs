@@ -79,3 +79,4 @@ pub mod pair;
 pub mod pairing_words;
 pub mod token;
 pub mod version;
+pub mod wormhole;

@@ -134,6 +134,24 @@ pub const LINK_JUMP_MAX: u64 = 1 << 24;
 /// The longest name in a pairing code, in characters.
 pub const LINK_CODE_NAME_CHARS_MAX: usize = 24;
 
+/// The longest frame to or from a mailbox server.
+pub const WORMHOLE_FRAME_BYTES_MAX: usize = 4 << 20;
+
+/// The longest app id, side, phase, mailbox id or message id.
+pub const WORMHOLE_STRING_BYTES_MAX: usize = 256;
+
+/// The most digits of a nameplate.
+pub const WORMHOLE_NAMEPLATE_DIGITS_MAX: usize = 40;
+
+/// The highest number of a message: what JavaScript counts exactly.
+pub const WORMHOLE_SEQNUM_MAX: u64 = (1 << 53) - 1;
+
+/// The random bytes in front of a sealed message.
+pub const WORMHOLE_NONCE_BYTES: usize = 24;
+
+/// Words of a code that pairs two devices, and of one that hands a text over.
+pub const WORMHOLE_CODE_WORDS: usize = 3;
+
 const SECOND_MS: u64 = 1_000;
 const DAY_MS: u64 = 24 * 60 * 60 * SECOND_MS;
 
