@@ -4,6 +4,15 @@ import { defineConfig } from "vitest/config";
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
+/** What each mode of vitest runs, besides the plain tests. */
+const tests: Record<string, string[]> = {
+  // In Chromium; see ui/tests/browser.ts and ui/phone/tests/page.ts.
+  browser: ["tests/**/*.test.ts"],
+  phone: ["phone/tests/**/*.test.ts"],
+  screenshots: ["tests/screenshots.ts"],
+  bench: ["phone/tests/bench.ts"],
+};
+
 // `--mode samples` builds the same window on sample data instead of the app, for
 // looking at it in a browser; such a build never lands in ui/dist.
 export default defineConfig(({ command, mode }) => {
@@ -24,8 +33,7 @@ export default defineConfig(({ command, mode }) => {
       modulePreload: { polyfill: false },
     },
     test: {
-      // `--mode browser` drives the built window in Chromium; see ui/tests/browser.ts.
-      include: mode === "browser" ? ["tests/**/*.test.ts", "phone/tests/**/*.test.ts"] : mode === "screenshots" ? ["tests/screenshots.ts"] : ["src/**/*.test.ts", "phone/src/**/*.test.ts"],
+      include: tests[mode] ?? ["src/**/*.test.ts", "phone/src/**/*.test.ts"],
       // The windows of one file are drawn while another file waits for its own.
       ...(mode === "test" ? {} : { maxWorkers: 2 }),
       environment: "node",

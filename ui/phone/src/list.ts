@@ -39,6 +39,7 @@ export class RowList<Row extends ListRow> {
 
   show(rows: readonly Row[]): void {
     this.#rows = rows;
+    if (rows.length === 0) this.#clear();
     this.#settle();
   }
 
@@ -49,6 +50,14 @@ export class RowList<Row extends ListRow> {
 
   close(): void {
     this.#observer.disconnect();
+  }
+
+  /** Nothing stays in the page of what isn't there any more. */
+  #clear(): void {
+    this.#list.replaceChildren();
+    this.#drawn.clear();
+    this.#heights.clear();
+    this.#anchor = null;
   }
 
   /** Draws, measures, and holds what was held, until the heights are the true ones. */
