@@ -85,7 +85,6 @@ enum Whose {
 impl Actor {
     /// Runs until the links are closed.
     fn run(mut self) {
-        self.begin();
         let closed = loop {
             let first = match self.inputs.recv_timeout(self.patience()) {
                 Ok(input) => Some(input),

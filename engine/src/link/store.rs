@@ -61,3 +61,20 @@ impl LinkStore {
         Ok(Self { connection })
     }
 }
+
+#[cfg(test)]
+impl LinkStore {
+    /// Plays a full disk: the file may not grow. `false` ends it.
+    pub(super) fn fill_disk(&self, is_full: bool) {
+        // Pages that are free already could still be used.
+        self.connection.execute_batch("VACUUM").unwrap();
+        let pages: i64 = self
+            .connection
+            .pragma_query_value(None, "page_count", |row| row.get(0))
+            .unwrap();
+        let limit = if is_full { pages } else { i64::from(u32::MAX) };
+        self.connection
+            .pragma_update(None, "max_page_count", limit)
+            .unwrap();
+    }
+}

@@ -81,7 +81,8 @@ impl Actor {
         for record in actor.store.links()? {
             actor.enter(record)?;
         }
-        actor.show();
+        // All of it is visible before anybody can look.
+        actor.begin();
         Ok(actor)
     }
 }

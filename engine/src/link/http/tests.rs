@@ -61,8 +61,22 @@ async fn a_request_has_its_path_and_the_token_in_a_header_only() {
     let requests = [
         (LinkRequest::Claim, "PUT", ""),
         (LinkRequest::Erase, "DELETE", ""),
-        (LinkRequest::Page { direction, after: 41 }, "GET", "/b2a?after=41&limit=16"),
-        (LinkRequest::Prune { direction, through: 9 }, "DELETE", "/b2a?through=9"),
+        (
+            LinkRequest::Page {
+                direction,
+                after: 41,
+            },
+            "GET",
+            "/b2a?after=41&limit=16",
+        ),
+        (
+            LinkRequest::Prune {
+                direction,
+                through: 9,
+            },
+            "DELETE",
+            "/b2a?through=9",
+        ),
     ];
     for (request, method, path) in requests {
         drop(transport.perform(address(), request).await);
@@ -79,11 +93,15 @@ async fn a_request_has_its_path_and_the_token_in_a_header_only() {
 
 #[tokio::test]
 async fn a_connection_is_kept_and_one_that_was_closed_meanwhile_costs_nothing() {
-    let refused = "HTTP/1.1 404 Not Found\r\nX-Relay-Error: no_mailbox\r\nContent-Length: 0\r\n\r\n";
+    let refused =
+        "HTTP/1.1 404 Not Found\r\nX-Relay-Error: no_mailbox\r\nContent-Length: 0\r\n\r\n";
     let (url, mut asked) = door(vec![vec![MADE, MADE], vec![refused]]).await;
     let transport = HttpTransport::new(url);
     for _ in 0..2 {
-        let answer = transport.perform(address(), LinkRequest::Claim).await.unwrap();
+        let answer = transport
+            .perform(address(), LinkRequest::Claim)
+            .await
+            .unwrap();
         assert!(matches!(answer, Answer::Done(done) if done.headers.created_ms == Some(7)));
     }
     // The door has closed the connection; the third request goes over a new one.
@@ -120,9 +138,9 @@ async fn a_watch_that_is_refused_or_broken_says_that_it_is_closed() {
     let broken = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
     for answer in [refused, broken] {
         let (url, mut asked) = door(vec![vec![answer]]).await;
-        let heard = std::sync::Arc::new(Mutex::new(Vec::new()));
-        let told = std::sync::Arc::clone(&heard);
-        let sink: WatchSink = std::sync::Arc::new(move |event| told.lock().unwrap().push(event));
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&heard);
+        let sink: WatchSink = Arc::new(move |event| told.lock().unwrap().push(event));
         let transport = HttpTransport::new(url);
         transport.watch(address(), Direction::AToB, sink).await;
         let closed = WatchEvent::Closed(WatchClose::Other);

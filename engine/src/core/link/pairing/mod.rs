@@ -9,8 +9,9 @@
 //!   second one before the person confirmed ends the pairing. The same one again does nothing;
 //! - A sends nothing of the app, and makes no link, before its person has confirmed; B makes
 //!   none before its person has confirmed *and* a `welcome` came that proves the exchange;
-//! - whatever ends a pairing erases the code's mailbox. The row for that is durable before the
-//!   code is claimed, so a crash leaves nothing behind either;
+//! - whatever ends a pairing erases the code's mailbox; where two devices used the code, A
+//!   alone does. The row for that is durable before the code is claimed, so a crash leaves
+//!   nothing behind either;
 //! - nothing of a pairing survives the process but that row and the finished link: after a
 //!   restart there is no half of an exchange (amendment 18: stored together, or both dropped).
 
@@ -349,6 +350,11 @@ impl LinkPairing {
         };
         if self.new_keys.is_some() {
             self.step.effects.push(PairingEffect::Withdraw);
+        }
+        if self.role == Role::B && failure == PairingFailure::TwoDevices {
+            // A has to read the second `hello` first, to tell its person; then it erases.
+            let mailbox = self.keys.mailbox();
+            self.step.changes.push(LinkChange::EraseRemoved { mailbox });
         }
         self.end(PairingPhase::Failed(failure));
     }
