@@ -57,12 +57,14 @@ export class App {
     const { key, make } = this.#choose();
     const whole = `${this.#language} ${key}`;
     if (whole !== this.#key) {
+      const isFirst = this.#key === "";
       this.#key = whole;
       this.#screen?.left?.();
       this.#screen = make();
       this.root.replaceChildren(this.#screen.element);
       this.#screen.update();
-      this.#screen.shown?.();
+      if (this.#screen.shown !== undefined) this.#screen.shown();
+      else if (!isFirst) focusHeading(this.#screen.element);
     } else {
       this.#screen?.update();
     }
@@ -133,4 +135,11 @@ export class App {
     setLanguage(this.#language === "" ? navigator.language : this.#language);
     document.documentElement.lang = documentLanguage();
   }
+}
+
+/** Whoever listens instead of looking goes on where the new screen begins. */
+function focusHeading(screen: HTMLElement): void {
+  const heading = screen.querySelector("h1");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus({ preventScroll: true });
 }

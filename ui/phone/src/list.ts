@@ -48,6 +48,11 @@ export class RowList<Row extends ListRow> {
     this.#settle();
   }
 
+  /** A row has changed its height by itself. */
+  refresh(): void {
+    this.#settle();
+  }
+
   close(): void {
     this.#observer.disconnect();
   }

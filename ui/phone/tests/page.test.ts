@@ -217,6 +217,21 @@ describe("messages", () => {
     expect(await page.getByTestId("message").count()).toBe(3);
   });
 
+  it("are told to who can't see them, and a long one opens whole", async () => {
+    const { desktop, page } = await paired();
+    await page.getByTestId("group").click();
+    await expect.poll(() => page.getByTestId("message").count()).toBe(2);
+    desktop.messages.push(message(3, "Come home"));
+    await desktop.tellTail("home");
+    await expect.poll(() => text(page, "spoken")).toBe("Anna: Come home");
+    desktop.messages.push(message(4, Array.from({ length: 90 }, (_, line) => `line ${line}`).join("\n")));
+    await desktop.tellTail("home");
+    await page.getByTestId("show-all").click();
+    await expect.poll(() => text(page, "messages")).toContain("line 89");
+    // The list still holds on to its end.
+    expect(await page.getByTestId("messages").evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight)).toBeLessThan(2);
+  });
+
   it("that are older are fetched on the way up, each once and in order", async () => {
     const { desktop, page } = await paired();
     desktop.messages.splice(0, 2, ...Array.from({ length: 300 }, (_, index) => message(index + 1, `Message ${index + 1} ${"word ".repeat(index % 23)}`)));
@@ -258,9 +273,13 @@ describe("the link", () => {
     const own = page.locator('[data-testid="message"].own').last();
     await expect.poll(() => plain(own)).toContain("Waits on this phone");
     await expect.poll(() => text(page, "link-line")).toContain("no network");
+    await page.getByTestId("composer").fill("and a second one");
+    await page.getByTestId("send").click();
     await made.context.setOffline(false);
     await expect.poll(() => plain(own)).toContain("On relay");
     expect((await desktop.hearBody("text")).text).toBe("from the tunnel");
+    expect((await desktop.hearBody("text")).text).toBe("and a second one");
+    expect((await page.locator('[data-testid="message"].own [data-testid="message-text"]').allInnerTexts())).toEqual(["from the tunnel", "and a second one"]);
     expect(await page.getByTestId("link-line").count()).toBe(0);
   });
 

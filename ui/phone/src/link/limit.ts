@@ -58,6 +58,8 @@ export const BACKOFF_MAX_MS = 5 * MINUTE_MS;
 export const WATCH_BACKOFF_MAX_MS = 30 * SECOND_MS;
 /** Where a relay names no time after 429 and 503 (6.8). */
 export const RETRY_AFTER_MS = 30 * SECOND_MS;
+/** A relay that asks for more is asked again after this. */
+export const RETRY_AFTER_MAX_MS = HOUR_MS;
 /** A pause after 1013 (5). */
 export const WATCH_LIMIT_MS = 30 * SECOND_MS;
 /** A page served under an address that the relay refuses (6.8). */

@@ -26,6 +26,9 @@ class ConversationScreen implements Screen {
   readonly #write = new Part(h("div", { class: "write" }));
   readonly #list: RowList<ConversationRow>;
   readonly #jump: HTMLButtonElement;
+  readonly #spoken = h("p", { class: "visually-hidden", role: "status", test: "spoken" });
+  /** The newest message that was there, or was told. */
+  #toldUpTo: number | null = null;
   /** Where the new messages began when the group was opened. */
   #firstNew: number | null = null;
   #isOpened = false;
@@ -40,7 +43,7 @@ class ConversationScreen implements Screen {
     this.#jump = iconButton(sign("down"), t("jump-end"), "jump-to-end", () => this.#list.goToEnd());
     this.#jump.classList.add("jump");
     const back = iconButton(sign("back"), t("back"), "back", () => phone.back());
-    this.element = h("main", { class: "page talk", test: "conversation" }, bar(this.#line, back, this.#head.element), this.#empty.element, h("div", { class: "frame" }, this.#list.element, this.#jump), this.#write.element);
+    this.element = h("main", { class: "page talk", test: "conversation" }, bar(this.#line, back, this.#head.element), this.#empty.element, h("div", { class: "frame" }, this.#list.element, this.#jump), this.#write.element, this.#spoken);
   }
 
   update(): void {
@@ -61,6 +64,7 @@ class ConversationScreen implements Screen {
   #showMessages(group: Group | null): void {
     const { phone, id } = this;
     this.#findNew(group);
+    this.#speak();
     const texts = phone.texts.filter((text) => text.group === id);
     const rows = buildConversation(phone.messages, texts, this.#firstNew);
     this.#empty.element.hidden = rows.length > 0;
@@ -73,6 +77,17 @@ class ConversationScreen implements Screen {
     this.#shown = shown;
     // A gap says whether somebody answers; everything else is in the state of its row.
     this.#list.show(rows.map((row) => (row.kept?.afterGap === true ? { ...row, state: `${row.state}${isReached}` } : row)));
+  }
+
+  /** Tells who can't see it that something has come. */
+  #speak(): void {
+    const { messages } = this.phone;
+    const before = this.#toldUpTo;
+    this.#toldUpTo = messages.at(-1)?.position ?? before;
+    const fresh = before === null ? [] : messages.filter(({ position, own }) => position > before && !own);
+    const [first] = fresh;
+    if (first === undefined) return;
+    this.#spoken.textContent = fresh.length === 1 ? t("message-spoken", { name: cleanName(first.author), text: first.text ?? t("message-unknown") }) : t("messages-spoken", { count: fresh.length });
   }
 
   /** Once, when the first messages are there. */
@@ -97,7 +112,7 @@ class ConversationScreen implements Screen {
     const { kept } = row;
     // What isn't here is asked for when somebody comes near it.
     if (kept?.afterGap === true) this.phone.askOlder(kept.group, kept.position);
-    return messageRow(row, place, count, this.phone, () => {});
+    return messageRow(row, place, count, this.phone, () => this.#list.refresh());
   }
 
   #handlePlace(row: ConversationRow, isAtEnd: boolean): void {

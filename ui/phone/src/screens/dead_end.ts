@@ -21,7 +21,6 @@ export interface DeadEnd {
 }
 
 export function deadEnd({ sign: name, title, about, next, reload = false, more = null, done }: DeadEnd): Screen {
-  const heading = h("h1", { tabindex: "-1" }, title);
   const element = h(
     "main",
     { class: "page", test: "dead-end" },
@@ -33,7 +32,7 @@ export function deadEnd({ sign: name, title, about, next, reload = false, more =
         "div",
         { class: "column" },
         h("span", { class: "round-sign" }, sign(name)),
-        heading,
+        h("h1", {}, title),
         h("p", {}, about),
         next !== undefined && h("p", { class: "next" }, next),
         more,
@@ -42,7 +41,7 @@ export function deadEnd({ sign: name, title, about, next, reload = false, more =
       ),
     ),
   );
-  return { element, update: () => {}, shown: () => heading.focus() };
+  return { element, update: () => {} };
 }
 
 /** After the link has ended: who ended it, and what had not left this phone. */

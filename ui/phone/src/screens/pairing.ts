@@ -39,7 +39,7 @@ export function pairingScreen(phone: Phone): Screen {
       // What is in the way is said above; nothing is being waited for besides it.
       hold.hidden = (phone.view.status?.trouble ?? null) !== null;
     },
-    shown: () => heading.isConnected && heading.focus(),
+    shown: () => (heading.isConnected ? heading.focus() : undefined),
   };
 }
 

@@ -76,7 +76,7 @@ async function read(request: LinkRequest, response: Response): Promise<Answer> {
   const state = stateOf(headers);
   if (!response.ok) {
     const seconds = Number(headers.get("retry-after") ?? Number.NaN);
-    const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 86_400) * 1000 : null;
+    const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
     return { is: "refused", status, error: headers.get("x-relay-error") ?? "", state, retryAfterMs };
   }
   if (request.is !== "page") return { is: "ok", status, state, envelopes: [] };

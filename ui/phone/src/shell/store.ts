@@ -11,6 +11,7 @@ import type { Erasure, LinkChange, LinkRow, LinkSnapshot, OutboxRow } from "../l
 /** A text that was written here and is not yet among the desktop's messages. */
 export interface OwnText {
   id: string;
+  order: number;
   group: string;
   text: string;
   atMs: number;
@@ -74,8 +75,9 @@ export class PhoneStore {
     return this.#in(["erasures"], "readonly", (of) => done(of("erasures").getAll()));
   }
 
+  /** In the order in which they were written. */
   texts(): Promise<OwnText[]> {
-    return this.#in(["texts"], "readonly", (of) => done(of("texts").getAll()));
+    return this.#in(["texts"], "readonly", async (of) => (await done<OwnText[]>(of("texts").getAll())).sort((one, other) => one.order - other.order));
   }
 
   /** All messages of a group, oldest first. */
@@ -146,7 +148,9 @@ export class PhoneStore {
       await done(of("outbox").put(row));
       if (body.type === "history") await done(of("asked").put({ id, group: body.group, before: body.before }));
       if (body.type === "text") {
-        const text: OwnText = { id, group: body.group, text: body.text, atMs: nowMs, state: "waiting", reason: null };
+        const texts = await done<OwnText[]>(of("texts").getAll());
+        const last = Math.max(0, ...texts.map((one) => one.order));
+        const text: OwnText = { id, order: last + 1, group: body.group, text: body.text, atMs: nowMs, state: "waiting", reason: null };
         await done(of("texts").put(text));
       }
       return row;
