@@ -550,6 +550,108 @@ relay-test-refused-internal-error = Das Relay hat selbst einen Fehler
 relay-test-not-delivered = Das Relay nahm eine Nachricht und gab sie nicht heraus
     .action = Prüfe, ob seine beiden Ports zum selben Relay führen.
 
+## Phones
+
+phones-title = Handys
+phones-list = Die gekoppelten Handys
+phones-none = Noch kein Handy
+phones-none-about = Ein Handy braucht keine App: Es scannt mit seiner Kamera einen Code und öffnet eine Seite, die dieser Computer ausliefert. Dort liest und schreibst du in den Gruppen, die du auswählst, solange Handy und Computer im selben Netz sind.
+phone-pair = Handy koppeln
+phone-pair-again = Neu koppeln
+phones-relay-off = Handys kommen über das Relay auf diesem Computer herein, und das ist aus.
+phones-relay-failed = Handys kommen über das Relay auf diesem Computer herein, und das kann nicht laufen.
+phones-start-relay = Relay einschalten
+phones-no-network = Dieser Computer ist in keinem Netz, in dem ein Handy ihn erreichen könnte.
+phones-on = Handys hereinlassen
+phones-on-about = Solange das Relay läuft, erreichen Handys dieses Netzes den Computer an Port { $port }. Eine Firewall muss ihn hereinlassen.
+phones-off-about = Aus: Kein Handy erreicht diesen Computer. Was darauf geschrieben wird, wartet dort.
+phones-new-port = Anderen Port benutzen
+phones-new-port-title = Für Handys einen anderen Port benutzen?
+phones-new-port-does-move = Handys erreichen diesen Computer ab jetzt an einem anderen Port.
+phones-new-port-does-pair = Jedes Handy muss neu gekoppelt werden: Für seinen Browser ist ein anderer Port eine andere Seite, in der nichts steht.
+phones-new-port-not-groups = Deine Gruppen und die eigenen Ports des Relays bleiben, wie sie sind.
+
+phone-unnamed = Ein Handy
+phone-pairing-title = Scanne das mit der Kamera des Handys
+phone-network = Kopple nur in einem Netz, dem du vertraust.
+phone-network-about = Das Handy lädt seine Seite unverschlüsselt (http): Wer gerade dann verändern kann, was durch dieses Netz geht, könnte ihm eine andere unterschieben und mitlesen. Wer nur mithört, liest nichts.
+phone-how-network = Bring das Handy in dasselbe Netz wie diesen Computer.
+phone-how-scan = Richte seine Kamera auf den Code und öffne die Adresse, die sie zeigt.
+phone-how-compare = Vergleiche dann sechs Ziffern auf beiden Bildschirmen.
+phone-code-secret = Wer diesen Code hat, kann sich als dein Handy melden. Er gilt für ein Handy und fünf Minuten.
+phone-copy = Adresse kopieren
+phone-code-used = Dieser Code ist benutzt
+phone-contacted = Ein Handy hat den Code benutzt. Gleich kommen die Ziffern …
+phone-compare-title = Sind die Ziffern gleich?
+phone-compare = { $name } muss dieselben sechs Ziffern zeigen wie dieser Bildschirm.
+phone-compare-why = Weichen sie ab oder zeigt keines deiner Handys welche, hat jemand anderes den Code benutzt.
+phone-digits-spoken = Vergleiche die Ziffern mit denen auf { $name }: { $digits }
+phone-same = Sie sind gleich
+phone-different = Sie weichen ab
+phone-finishing-title = { $name } wird gekoppelt
+phone-finishing = Warten auf das Handy …
+phone-finishing-about = Lass die Seite dort offen. Vielleicht muss auch auf dem Handy noch bestätigt werden, dass die Ziffern gleich sind.
+
+phone-closed-paired = Das Handy ist gekoppelt
+    .about = Es sieht die Gruppen, die du ausgewählt hast.
+phone-closed-expired = Die fünf Minuten des Codes sind um
+    .about = Kein Handy wurde gekoppelt. Kopple es, wenn du es zur Hand hast.
+phone-closed-cancelled = Der Code ist geschlossen
+    .about = Mit ihm wurde kein Handy gekoppelt.
+phone-closed-declined = Das Handy wurde abgewiesen
+    .about = Die Ziffern wichen ab, also wurde es nicht hereingelassen. War es deines, kopple es noch einmal. Weichen sie wieder ab, mischt sich jemand in dieses Netz ein: Nimm ein anderes.
+phone-closed-two-devices = Zwei Geräte haben diesen Code benutzt
+    .about = Keines wurde hereingelassen. Zeig den nächsten Code nur deinem Handy.
+phone-closed-mismatch = Was das Handy geschickt hat, passt nicht zusammen
+    .about = Es wurde nicht hereingelassen. Kopple noch einmal; geschieht es wieder, mischt sich vielleicht jemand in dieses Netz ein.
+phone-closed-failed = Die Kopplung ließ sich nicht festhalten
+    .about = Kein Handy wurde gekoppelt. Sieh nach dem Relay auf diesem Computer und kopple dann noch einmal.
+phone-closed-phone-gave-up = Die Kopplung wurde auf dem Handy beendet
+    .about = Kein Handy wurde gekoppelt. Kopple es noch einmal, wenn du magst.
+phone-closed-door-closed = Handys können sich nicht mehr verbinden
+    .about = Das Relay oder die Handys wurden inzwischen ausgeschaltet, also führt der Code nirgendwohin.
+phone-closed-address-changed = Dieser Computer hat jetzt eine andere Adresse
+    .about = Der Code nannte die vorige, also führt er nirgendwohin. Kopple noch einmal, dann gibt es einen neuen.
+
+phone-contact = zuletzt gehört { $ago }
+phone-contact-none = noch nichts gehört
+phone-waiting = { $count ->
+    [one] 1 Sache wartet darauf
+   *[other] { $count } Sachen warten darauf
+}
+phone-unconfirmed = Das Relay hatte verloren, was es für dieses Handy aufbewahrte, und seit dem { $date } kam nichts mehr vom Handy. Vielleicht wurde es dort getrennt. Öffne die Seite; will sie gekoppelt werden, kopple neu.
+phone-lost = Das Relay bewahrt für dieses Handy nichts mehr auf. Kopple es neu oder trenne es.
+phone-unpaired-there = Es wurde auf dem Handy getrennt.
+phone-broken = Die Verbindung zu diesem Handy ist beendet, weil etwas nicht zusammenpasste. Kopple es neu.
+phone-address-gone = Gekoppelt wurde es an { $address }, und dort ist dieser Computer nicht mehr. Für den Browser des Handys ist eine andere Adresse eine andere Seite, in der nichts steht: Kopple es neu oder gib diesem Computer seine alte Adresse zurück.
+phone-full = Es hat lange nichts geholt, deshalb wartet Neues hier. Es geht hinaus, wenn die Seite auf dem Handy geöffnet wird.
+phone-misbehaves = Das Relay antwortet Unsinniges. Schalte es aus und wieder ein.
+phone-newer = Die Seite auf dem Handy ist neuer als diese App. Aktualisiere Sealpost.
+phone-refused = Das Relay lehnt ab, was diese App für dieses Handy verlangt. Schalte das Relay aus und wieder ein; hilft das nicht, kopple das Handy neu.
+phone-storage = Dieser Computer kann nicht festhalten, was an dieses Handy geht. Schaff Platz auf seiner Platte.
+phone-rename = { $name } umbenennen
+phone-name = Name des Handys
+phone-name-hint = Alle in einer Gruppe lesen ihn neben dem, was du auf diesem Handy schreibst.
+phone-sees = { $count ->
+    [0] Es sieht keine Gruppe
+    [one] Es sieht eine Gruppe
+   *[other] Es sieht { $count } Gruppen
+}
+phone-sees-title = Was { $name } sieht
+phone-sees-newcomer = Was das Handy sehen wird
+phone-sees-later = Auch Gruppen, die später kommen
+phone-sees-about = Was es von einer Gruppe zeigt, die ihm genommen wird, vergisst das Handy, sobald seine Seite geöffnet wird.
+phone-sees-no-groups = Es gibt noch keine Gruppe.
+phone-unpair = Trennen
+phone-dismiss = Von der Liste nehmen
+phone-unpair-title = { $name } trennen?
+phone-unpair-does-key = Sein Schlüssel auf diesem Computer wird gelöscht, ebenso sein Fach auf dem Relay mit allem darin.
+phone-unpair-does-page = Seine Seite vergisst die Gruppen, sobald sie offen ist und diesen Computer erreicht.
+phone-unpair-does-waiting = Was du darauf geschrieben hast und hier nicht angekommen ist, geht verloren.
+phone-unpair-not-messages = Die Nachrichten in deinen Gruppen bleiben, auch die auf ihm geschriebenen.
+phone-unpair-not-seen = Was darauf gesehen wurde, lässt sich nicht zurückholen. Bis seine Seite wieder offen ist, zeigt sie, was sie hatte.
+phone-unpaired-spoken = { $name } ist getrennt
+
 ## Keychain and passphrase
 
 locked-title = Sealpost ist gesperrt
@@ -744,6 +846,7 @@ shortcut-group-add = Gruppe hinzufügen
 shortcut-members = Mitglieder der Gruppe
 shortcut-relay = Relay
 shortcut-issues = Zustellprobleme
+shortcut-phones = Handys
 shortcut-settings = Einstellungen
 shortcut-lock = Sperren
 shortcut-sheet = Dieses Blatt
@@ -926,6 +1029,33 @@ error-relay-address-invalid-query = An diese Relay-Adresse wurde etwas angehäng
 error-relay-needed = Dieser Code nennt kein Relay
     .why = Es ist der bloße Code ohne die Adresse eines Relays.
     .action = Tippe die Adresse des Relays darunter ein, oder lass dir den ganzen Link geben.
+error-phone-port-in-use = Ein anderes Programm benutzt Port { NUMBER($port, useGrouping: 0) }
+    .why = Unter diesem Port kennen deine Handys diesen Computer.
+    .action = Beende das andere Programm und versuche es noch einmal. Mit einem anderen Port muss jedes Handy neu gekoppelt werden.
+error-phone-pairing-over = Diese Kopplung ist vorbei
+    .why = Ihr Code war verbraucht, ihre Zeit war um, oder sie wurde auf dem Handy beendet.
+    .action = Kopple das Handy noch einmal.
+error-phone-unknown = Dieses Handy ist nicht mehr gekoppelt
+    .why = Es wurde hier oder auf dem Handy getrennt.
+    .action = Kopple es neu, wenn du es wieder willst.
+error-phones-need-network = Ein Handy kann diesen Computer nicht erreichen
+    .why = Dieser Computer ist in keinem Netz, in dem er seine Adresse kennt.
+    .action = Verbinde ihn mit dem Netz des Handys und versuche es noch einmal.
+error-phones-need-relay = Das Relay auf diesem Computer ist aus
+    .why = Handys kommen darüber herein.
+    .action = Schalte es ein und kopple dann das Handy.
+error-phones-too-many = Es gibt schon { $max } Handys
+    .why = Für mehr bewahrt das Relay auf diesem Computer keine Fächer auf.
+    .action = Trenne eines, das du nicht mehr benutzt.
+error-phones-unusable = Was dieser Computer von seinen Handys weiß, ist nicht zu gebrauchen
+    .why = Seine Datei lässt sich nicht lesen oder schreiben.
+    .action = Schaff Platz auf der Platte oder sorge dafür, dass die Datei lesbar ist, und versuche es noch einmal.
+error-phones-unusable-key-missing = Was dieser Computer von seinen Handys weiß, ist nicht zu gebrauchen
+    .why = Der Schlüssel seiner Datei ist nicht mehr im Schlüsselbund.
+    .action = Hol den Eintrag im Schlüsselbund zurück, wenn du kannst. Ohne ihn ist kein gekoppeltes Handy mehr zu erreichen.
+error-phones-unusable-too-new = Was dieser Computer von seinen Handys weiß, ist neuer als diese App
+    .why = Eine neuere Version von Sealpost hat es geschrieben.
+    .action = Aktualisiere Sealpost.
 error-relay-port-in-use = Ein anderes Programm benutzt Port { NUMBER($port, useGrouping: 0) }
     .why = Das Relay auf diesem Computer braucht seine Ports für sich. Oft ist es ein anderes Relay, das noch läuft.
     .action = Beende das andere Programm und schalte das Relay dann wieder ein.

@@ -539,6 +539,108 @@ relay-test-refused-internal-error = The relay met a fault of its own
 relay-test-not-delivered = The relay took a message and didn’t hand it out
     .action = Check that both of its ports lead to the same relay.
 
+## Phones
+
+phones-title = Phones
+phones-list = The phones that are paired
+phones-none = No phone yet
+phones-none-about = A phone needs no app: it scans a code with its camera and opens a page that this computer serves. There you read and write in the groups that you choose, while the phone and this computer are in the same network.
+phone-pair = Pair a phone
+phone-pair-again = Pair it again
+phones-relay-off = Phones come in through the relay on this computer, and it is off.
+phones-relay-failed = Phones come in through the relay on this computer, and it can’t run.
+phones-start-relay = Switch the relay on
+phones-no-network = This computer is in no network in which a phone could reach it.
+phones-on = Let phones connect
+phones-on-about = While the relay runs, phones of this network reach this computer at port { $port }. A firewall has to let it in.
+phones-off-about = Off: no phone reaches this computer. What they write waits on them.
+phones-new-port = Use another port
+phones-new-port-title = Use another port for phones?
+phones-new-port-does-move = Phones reach this computer at another port from now on.
+phones-new-port-does-pair = Every phone has to be paired again: to its browser another port is another page, with nothing in it.
+phones-new-port-not-groups = Your groups and the relay’s own ports stay as they are.
+
+phone-unnamed = A phone
+phone-pairing-title = Scan this with the phone’s camera
+phone-network = Only pair on a network you trust.
+phone-network-about = The phone loads its page unencrypted (http): whoever can change this network’s traffic just then could slip it another page and read along. Whoever only listens reads nothing.
+phone-how-network = Bring the phone into the same network as this computer.
+phone-how-scan = Point its camera at the code and open the address that it shows.
+phone-how-compare = Then compare six digits on both screens.
+phone-code-secret = Whoever has this code can ask to be your phone. It is good for one phone and five minutes.
+phone-copy = Copy the address
+phone-code-used = This code has been used
+phone-contacted = A phone has used the code. The digits come in a moment…
+phone-compare-title = Are the digits the same?
+phone-compare = { $name } has to show the same six digits as this screen.
+phone-compare-why = If they differ, or if no phone of yours shows any, somebody else has used the code.
+phone-digits-spoken = Compare the digits with those on { $name }: { $digits }
+phone-same = They are the same
+phone-different = They differ
+phone-finishing-title = Pairing { $name }
+phone-finishing = Waiting for the phone…
+phone-finishing-about = Keep its page open. It may have to be told there, too, that the digits are the same.
+
+phone-closed-paired = The phone is paired
+    .about = It sees the groups that you chose.
+phone-closed-expired = The code’s five minutes are over
+    .about = No phone was paired. Pair again when you have the phone at hand.
+phone-closed-cancelled = The code is closed
+    .about = No phone was paired with it.
+phone-closed-declined = The phone was turned away
+    .about = The digits differed, so it wasn’t let in. If it was your phone, pair it again. If the digits differ again, somebody in this network interferes: use another network.
+phone-closed-two-devices = Two devices used this code
+    .about = Neither was let in. Show the next code to your phone only.
+phone-closed-mismatch = What came from the phone doesn’t fit together
+    .about = It wasn’t let in. Pair again; if it happens again, somebody in this network may interfere.
+phone-closed-failed = The pairing couldn’t be kept
+    .about = No phone was paired. Look at the relay on this computer, then pair again.
+phone-closed-phone-gave-up = The pairing ended on the phone
+    .about = No phone was paired. Pair again when you like.
+phone-closed-door-closed = Phones can’t connect any more
+    .about = The relay or the phones were switched off meanwhile, so the code leads nowhere.
+phone-closed-address-changed = This computer has another address now
+    .about = The code named the one before, so it leads nowhere. Pair again for a new one.
+
+phone-contact = last heard of { $ago }
+phone-contact-none = not heard of yet
+phone-waiting = { $count ->
+    [one] 1 thing waits for it
+   *[other] { $count } things wait for it
+}
+phone-unconfirmed = The relay had lost what it kept for this phone, and nothing has come from the phone since { $date }. It may have been unpaired there. Open its page; if it asks to be paired, pair it again.
+phone-lost = The relay keeps nothing for this phone any more. Pair it again, or unpair it.
+phone-unpaired-there = It was unpaired on the phone.
+phone-broken = The link to this phone has ended, because something didn’t fit together. Pair it again.
+phone-address-gone = It was paired at { $address }, and this computer isn’t there any more. To the phone’s browser another address is another page, with nothing in it: pair it again, or give this computer its old address back.
+phone-full = It hasn’t fetched anything for long, so what is new waits here. It goes out when the phone’s page is opened.
+phone-misbehaves = The relay answers what makes no sense. Switch it off and on again.
+phone-newer = The page on the phone is newer than this app. Update Sealpost.
+phone-refused = The relay refuses what this app asks for this phone. Switch the relay off and on again; if that doesn’t help, pair the phone again.
+phone-storage = This computer can’t write down what goes to this phone. Make room on its disk.
+phone-rename = Rename { $name }
+phone-name = Name of the phone
+phone-name-hint = Everybody in a group reads it beside what you write on this phone.
+phone-sees = { $count ->
+    [0] It sees no group
+    [one] It sees one group
+   *[other] It sees { $count } groups
+}
+phone-sees-title = What { $name } sees
+phone-sees-newcomer = What the phone will see
+phone-sees-later = Groups that come later, too
+phone-sees-about = Of a group that is taken away, the phone forgets what it shows as soon as its page is opened.
+phone-sees-no-groups = There is no group yet.
+phone-unpair = Unpair
+phone-dismiss = Take it off the list
+phone-unpair-title = Unpair { $name }?
+phone-unpair-does-key = Its key on this computer is deleted, and its box on the relay with everything in it.
+phone-unpair-does-page = Its page forgets the groups as soon as it is open and reaches this computer.
+phone-unpair-does-waiting = What you wrote on it and hasn’t arrived here is lost.
+phone-unpair-not-messages = The messages in your groups stay, also those that were written on it.
+phone-unpair-not-seen = What was seen on it can’t be taken back. Until its page is open again, it still shows what it had.
+phone-unpaired-spoken = { $name } is unpaired
+
 ## Keychain and passphrase
 
 locked-title = Sealpost is locked
@@ -733,6 +835,7 @@ shortcut-group-add = Add a group
 shortcut-members = Members of the group
 shortcut-relay = Relay
 shortcut-issues = Delivery issues
+shortcut-phones = Phones
 shortcut-settings = Settings
 shortcut-lock = Lock
 shortcut-sheet = This sheet
@@ -915,6 +1018,33 @@ error-relay-address-invalid-query = Something was added to this relay address
 error-relay-needed = This code names no relay
     .why = It is the bare code without the address of a relay.
     .action = Type the relay’s address below it, or ask for the whole link.
+error-phone-port-in-use = Another program uses port { NUMBER($port, useGrouping: 0) }
+    .why = It is the port at which your phones know this computer.
+    .action = Stop the other program and try again. With another port, every phone has to be paired again.
+error-phone-pairing-over = This pairing is over
+    .why = Its code was used up, its time ran out, or it was ended on the phone.
+    .action = Pair the phone again.
+error-phone-unknown = This phone isn’t paired any more
+    .why = It was unpaired here or on the phone.
+    .action = Pair it again if you want it back.
+error-phones-need-network = A phone can’t reach this computer
+    .why = This computer is in no network that it knows an address in.
+    .action = Connect it to the network that the phone is in, then try again.
+error-phones-need-relay = The relay on this computer is off
+    .why = Phones come in through it.
+    .action = Switch it on, then pair the phone.
+error-phones-too-many = There are { $max } phones already
+    .why = More than that the relay on this computer doesn’t keep boxes for.
+    .action = Unpair one that you don’t use any more.
+error-phones-unusable = What this computer knows of its phones can’t be used
+    .why = Its file can’t be read or written.
+    .action = Make room on the disk, or see to it that the file can be read, then try again.
+error-phones-unusable-key-missing = What this computer knows of its phones can’t be used
+    .why = The key of its file isn’t in the keychain any more.
+    .action = Bring the keychain item back if you can. Without it, no phone that was paired can be reached again.
+error-phones-unusable-too-new = What this computer knows of its phones is newer than this app
+    .why = A newer version of Sealpost wrote it.
+    .action = Update Sealpost.
 error-relay-port-in-use = Another program uses port { NUMBER($port, useGrouping: 0) }
     .why = The relay on this computer needs its ports for itself. Often it is another relay that was left running.
     .action = Stop the other program, then switch the relay on again.

@@ -119,6 +119,20 @@ pub enum AppErrorCode {
     PassphraseTooShort,
     /// The passphrase doesn't open the key file.
     PassphraseWrong,
+    /// Another program uses `port`, at which phones find this computer.
+    PhonePortInUse,
+    /// The pairing with a phone is over.
+    PhonePairingOver,
+    /// There is no such phone.
+    PhoneUnknown,
+    /// This computer is in no network in which a phone could reach it.
+    PhonesNeedNetwork,
+    /// The relay on this computer doesn't run, and phones come in through it.
+    PhonesNeedRelay,
+    /// There are as many phones as there can be: `max`.
+    PhonesTooMany,
+    /// The links to the phones can't be read or written; `kind` says why.
+    PhonesUnusable,
     /// The profile's own file can't be understood.
     ProfileDamaged,
     /// Another program has this profile open.

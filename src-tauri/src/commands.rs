@@ -86,6 +86,7 @@ commands! {
         remove_member(MemberIn) -> (),
         remove_passphrase(Passphrase) -> (),
         rename_group(RenameGroup) -> (),
+        rename_phone(RenamePhone) -> (),
         restore_backup(Passphrase) -> RestoredBackup,
         retry_message(RetryMessage) -> (),
         save_draft(SaveDraft) -> (),
@@ -93,12 +94,16 @@ commands! {
         search(Search) -> SearchPage,
         send_message(SendMessage) -> SentMessage,
         set_group_relay(SetGroupRelay) -> (),
+        set_phone_sharing(SetPhoneSharing) -> (),
+        set_phones_on(SetPhonesOn) -> (),
         set_relay_ports(SetRelayPorts) -> (),
         set_relay_running(SetRelayRunning) -> (),
         set_settings(SetSettings) -> (),
         start_group(StartGroup) -> OpenedGroup,
         start_pairing(InGroup) -> (),
+        start_phone_pairing(StartPhonePairing) -> (),
         unlock(Passphrase) -> (),
+        unpair_phone(OfPhone) -> (),
         words_different(InGroup) -> (),
         words_same(InGroup) -> (),
     }
@@ -111,12 +116,17 @@ commands! {
         test_relay(TestRelay) -> RelayTestStarted,
     }
     without_arguments: {
+        cancel_phone_pairing -> (),
         choose_backup -> ChosenFile,
+        choose_phone_port -> (),
+        confirm_phone -> (),
+        decline_phone -> (),
         export_messages -> Exported,
         lock -> (),
         save_support_bundle -> SavedFile,
         support_bundle -> SupportBundle,
         try_keychain_again -> (),
+        try_phone_door_again -> (),
     }
     written_out: {
         cancel_data_work,

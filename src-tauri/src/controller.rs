@@ -30,6 +30,7 @@ mod membership;
 mod messages;
 mod pairing;
 mod passphrase;
+mod phones;
 mod preferences;
 mod relay;
 mod relay_test;
@@ -64,6 +65,7 @@ use attention::Destinations;
 use data_work::DataDesk;
 use emission::ChangedRows;
 use group::Group;
+use phones::PhonesSlot;
 use relay::RelaySlot;
 
 pub use keys::Keychain;
@@ -111,6 +113,8 @@ struct Shared {
     changed: Notify,
     /// Wakes the task that shows notifications.
     rang: Notify,
+    /// Wakes the task that shows the phones what they see.
+    phones_rang: Arc<Notify>,
     /// Held by what opens, closes or replaces something.
     lifecycle: tokio::sync::Mutex<()>,
 }
@@ -124,6 +128,7 @@ struct State {
     /// By namespace, which sorts in the order of creation.
     groups: BTreeMap<String, Group>,
     relay: RelaySlot,
+    phones: PhonesSlot,
     /// What went wrong at the start without ending it.
     failure: Option<AppError>,
     /// The groups whose database another program holds.
@@ -188,6 +193,7 @@ impl Controller {
             state: Mutex::new(State::default()),
             changed: Notify::new(),
             rang: Notify::new(),
+            phones_rang: Arc::default(),
             lifecycle: tokio::sync::Mutex::new(()),
         });
         tokio::spawn(attention::run(Arc::downgrade(&shared)));

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sealpost_engine::core::phone_feed::Sharing;
 use sealpost_engine::profile::{Profile, ProfileError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,32 @@ impl Default for Preferences {
     }
 }
 
+/// The key of [`PhonesSettings`].
+const PHONES: &str = "phones";
+
+/// How phones come in, and what each of them sees. Their names and keys are elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PhonesSettings {
+    /// Whether phones may connect while the relay runs.
+    pub on: bool,
+    /// The port of the page that they open; zero until one was chosen. Phones know it, so it
+    /// stays.
+    pub port: u16,
+    /// The phones, by what their links are called on this computer.
+    pub phones: BTreeMap<String, PhoneSettings>,
+}
+
+/// What is kept of one phone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PhoneSettings {
+    /// Which groups it sees.
+    pub sharing: Sharing,
+    /// The host and port of this computer in the code that it scanned.
+    pub address: Option<String>,
+}
+
 /// The key of whether the person knows that closing the window only hides it.
 const HIDING_TOLD: &str = "hidingTold";
 
@@ -107,6 +134,16 @@ pub trait Settings {
     ///
     /// The profile can't be written.
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError>;
+
+    /// How phones come in, and what each of them sees.
+    fn phones(&self) -> PhonesSettings;
+
+    /// Keeps how phones come in, and what each of them sees.
+    ///
+    /// # Errors
+    ///
+    /// The profile can't be written.
+    fn set_phones(&self, phones: &PhonesSettings) -> Result<(), ProfileError>;
 
     /// Keeps that the person was told what closing the window did. Whether this is the first
     /// time; never when it can't be kept, because then it would be told for ever.
@@ -156,6 +193,14 @@ impl Settings for Profile {
 
     fn set_relay(&self, relay: RelaySettings) -> Result<(), ProfileError> {
         write(self, RELAY, &relay)
+    }
+
+    fn phones(&self) -> PhonesSettings {
+        read(self, PHONES).unwrap_or_default()
+    }
+
+    fn set_phones(&self, phones: &PhonesSettings) -> Result<(), ProfileError> {
+        write(self, PHONES, phones)
     }
 
     fn closing_is_news(&self, what: Closing) -> bool {
@@ -210,6 +255,6 @@ fn read<T: DeserializeOwned>(profile: &Profile, key: &str) -> Option<T> {
 }
 
 fn write<T: Serialize>(profile: &Profile, key: &str, value: &T) -> Result<(), ProfileError> {
-    // Numbers, truths and lists of texts always have a form in JSON.
+    // Numbers, truths, texts and lists of them always have a form in JSON.
     profile.set_setting(key, serde_json::to_value(value).ok())
 }

@@ -19,6 +19,7 @@ mod arguments;
 mod backup;
 mod history;
 mod messages;
+mod phones;
 mod relay_test;
 mod settings;
 
@@ -26,6 +27,7 @@ pub use arguments::*;
 pub use backup::*;
 pub use history::*;
 pub use messages::*;
+pub use phones::*;
 pub use relay_test::*;
 pub use settings::*;
 
@@ -58,6 +60,8 @@ pub struct AppView {
     pub groups: Vec<GroupView>,
     /// The relay on this computer.
     pub relay: RelayView,
+    /// The phones of this profile.
+    pub phones: PhonesView,
     /// What this program is.
     pub versions: VersionsView,
     /// The language of the interface, as in `locales/`.

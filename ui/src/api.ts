@@ -20,6 +20,7 @@ import type { OpenedGroup } from "./bindings/OpenedGroup";
 import type { ReadHistory } from "./bindings/ReadHistory";
 import type { ReadIssues } from "./bindings/ReadIssues";
 import type { ReadMessages } from "./bindings/ReadMessages";
+import type { PhoneSharingView } from "./bindings/PhoneSharingView";
 import type { RelayChoice } from "./bindings/RelayChoice";
 import type { RelayCode } from "./bindings/RelayCode";
 import type { RelayTestStarted } from "./bindings/RelayTestStarted";
@@ -91,6 +92,16 @@ export interface Api {
   openLink(url: string): Promise<void>;
   saveQrImage(group: string): Promise<SavedFile>;
   testRelay(args: TestRelay): Promise<RelayTestStarted>;
+  startPhonePairing(insteadOf: string | null): Promise<void>;
+  cancelPhonePairing(): Promise<void>;
+  confirmPhone(): Promise<void>;
+  declinePhone(): Promise<void>;
+  renamePhone(phone: string, name: string): Promise<void>;
+  unpairPhone(phone: string): Promise<void>;
+  setPhoneSharing(phone: string | null, sharing: PhoneSharingView): Promise<void>;
+  setPhonesOn(on: boolean): Promise<void>;
+  tryPhoneDoorAgain(): Promise<void>;
+  choosePhonePort(): Promise<void>;
   relayCode(group: string | null): Promise<RelayCode>;
   setRelayPorts(args: SetRelayPorts): Promise<void>;
   setSettings(args: SetSettings): Promise<void>;
@@ -167,6 +178,16 @@ export function makeApi(channel: Channel): Api {
     openLink: (url) => call("open_link", { url }),
     saveQrImage: (group) => call("save_qr_image", { group }),
     testRelay: (args) => call("test_relay", args),
+    startPhonePairing: (insteadOf) => call("start_phone_pairing", { insteadOf }),
+    cancelPhonePairing: () => call("cancel_phone_pairing"),
+    confirmPhone: () => call("confirm_phone"),
+    declinePhone: () => call("decline_phone"),
+    renamePhone: (phone, name) => call("rename_phone", { phone, name }),
+    unpairPhone: (phone) => call("unpair_phone", { phone }),
+    setPhoneSharing: (phone, sharing) => call("set_phone_sharing", { phone, sharing }),
+    setPhonesOn: (on) => call("set_phones_on", { on }),
+    tryPhoneDoorAgain: () => call("try_phone_door_again"),
+    choosePhonePort: () => call("choose_phone_port"),
     relayCode: (group) => call("relay_code", { group }),
     setRelayPorts: (args) => call("set_relay_ports", args),
     setSettings: (args) => call("set_settings", args),

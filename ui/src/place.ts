@@ -16,5 +16,6 @@ export type Place =
   | { at: "group"; group: string; jumpTo?: number }
   | { at: "search" }
   | { at: "issues" }
+  | { at: "phones" }
   | { at: "settings" }
   | { at: "about" };

@@ -20,6 +20,7 @@ export const shortcuts: readonly Shortcut[] = [
   { key: "n", ctrl: true, text: "shortcut-group-add", run: (desk) => desk.go({ at: "start" }) },
   { key: "m", ctrl: true, text: "shortcut-members", run: (desk) => desk.toggle("members") },
   { key: "r", ctrl: true, text: "shortcut-relay", run: (desk) => desk.toggle("relay") },
+  { key: "p", ctrl: true, text: "shortcut-phones", run: (desk) => desk.go({ at: "phones" }) },
   { key: "i", ctrl: true, text: "shortcut-issues", run: (desk) => desk.go({ at: "issues" }) },
   { key: ",", ctrl: true, text: "shortcut-settings", run: (desk) => desk.go({ at: "settings" }) },
   { key: "l", ctrl: true, text: "shortcut-lock", run: (desk) => desk.lock() },

@@ -20,6 +20,12 @@ describe("what is spoken", () => {
     expect(speech.take([row(3), row(4, true)], false).spoken).toBe("");
   });
 
+  it("names the phone that a message was written on", () => {
+    const speech = new MessageSpeech();
+    speech.begin([], false);
+    expect(plain(speech.take([{ ...row(1), via: "Moto" }], false).spoken)).toBe("Anna · from Moto: text 1");
+  });
+
   it("is one sentence for a flood", () => {
     const speech = new MessageSpeech();
     speech.begin([], false);

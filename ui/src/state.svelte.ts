@@ -114,6 +114,12 @@ export class Desk {
         void this.api.cancelPairing(left.group).catch(() => undefined);
       }
     }
+    const phonePairing = this.view?.phones.pairing;
+    // What the person has confirmed goes on wherever they are.
+    if (left.at === "phones" && place.at !== "phones" && phonePairing && phonePairing.step !== "finishing") {
+      this.codeClosed = true;
+      void this.api.cancelPhonePairing().catch(() => undefined);
+    }
     if ("group" in place && place.group !== null) this.#lastGroup = place.group;
     if (left.at === "group" && (place.at !== "group" || place.group !== left.group)) this.#messages.get(left.group)?.trim();
     this.place = place;

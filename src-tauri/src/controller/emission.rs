@@ -94,6 +94,7 @@ impl Controller {
         let mut state = self.state();
         match event {
             Event::MessageStored { position } => {
+                state.phones.note_rows(group, None);
                 if let Some(group) = state.groups.get_mut(group) {
                     group.changes = group.changes.wrapping_add(1);
                 }
@@ -103,6 +104,7 @@ impl Controller {
                 rows.stored_from = Some(first);
             }
             Event::MessageChanged { id } => {
+                state.phones.note_rows(group, Some(id));
                 state
                     .changed_rows
                     .entry(group.to_owned())
@@ -188,6 +190,7 @@ impl Controller {
         self.learn_members().await;
         let view = self.snapshot().await;
         self.keep_group_ends().await;
+        self.shared.phones_rang.notify_one();
         self.window().update_tray(view.tray());
         if last.as_ref() != Some(&view) {
             self.window().emit_view(&view);

@@ -6,6 +6,7 @@
 use sealpost_engine::core::error::EngineError;
 use sealpost_engine::engine::OpenError;
 use sealpost_engine::keys::KeyStoreError;
+use sealpost_engine::link::{LinksError, LinksOpenError};
 use sealpost_engine::profile::ProfileError;
 use sealpost_protocol::address::AddressError;
 use sealpost_protocol::invitation::InvitationError;
@@ -149,6 +150,37 @@ impl From<StartError> for AppError {
             | StartError::Listen { .. }
             | StartError::Certificate(_)
             | StartError::WebOpen => AppErrorCode::Internal.into(),
+        }
+    }
+}
+
+impl From<LinksOpenError> for AppError {
+    fn from(error: LinksOpenError) -> Self {
+        let unusable = |kind| Self::new(AppErrorCode::PhonesUnusable).with_word("kind", kind);
+        match error {
+            LinksOpenError::KeyStore(error) => error.into(),
+            LinksOpenError::KeyMissing => unusable("keyMissing"),
+            LinksOpenError::Storage(fault) => unusable(fault.code()),
+            LinksOpenError::StoreTooNew { .. } => unusable("tooNew"),
+        }
+    }
+}
+
+impl From<LinksError> for AppError {
+    fn from(error: LinksError) -> Self {
+        match error {
+            LinksError::Storage(fault) => {
+                Self::new(AppErrorCode::PhonesUnusable).with_word("kind", fault.code())
+            }
+            LinksError::Closed => AppErrorCode::Closed.into(),
+            LinksError::UnknownLink | LinksError::Ended => AppErrorCode::PhoneUnknown.into(),
+            LinksError::StillPairing | LinksError::NotPairing | LinksError::NoDigits => {
+                AppErrorCode::PhonePairingOver.into()
+            }
+            LinksError::TooMany { max } => Self::new(AppErrorCode::PhonesTooMany)
+                .with_number("max", u64::try_from(max).unwrap_or(u64::MAX)),
+            LinksError::NameEmpty => AppErrorCode::NameEmpty.into(),
+            _ => AppErrorCode::Internal.into(),
         }
     }
 }

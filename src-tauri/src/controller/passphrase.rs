@@ -133,7 +133,7 @@ fn move_keys(
         .iter()
         .map(|namespace| KeyItemName::group(&id, namespace))
         .collect();
-    names.push(KeyItemName::relay(&id));
+    names.extend([KeyItemName::relay(&id), KeyItemName::links(&id)]);
     for name in &names {
         if let Some(item) = from.load(name)? {
             copy_key(to, name, &item)?;

@@ -14,7 +14,7 @@ use sealpost_engine::keys::{KeyItem, KeyItemName, KeyStore, KeyStoreError};
 use sealpost_engine::profile::Profile;
 use sealpost_protocol::address::RelayAddress;
 use sealpost_protocol::key::{NoisePublic, NoiseSecret};
-use sealpost_relay::{Config, Numbers, Relay, SystemClock, everywhere};
+use sealpost_relay::{Config, MailboxLimits, Numbers, Relay, SystemClock, everywhere};
 
 use super::group::GROUPS_ON_RELAY_HERE;
 use super::{Controller, Setup, blocking};
@@ -44,7 +44,7 @@ enum SlotState {
     #[default]
     Off,
     Starting,
-    On(Relay),
+    On(Arc<Relay>),
     Failed(AppError),
 }
 
@@ -55,6 +55,25 @@ impl RelaySlot {
             SlotState::On(relay) => Some(relay.public_key()),
             SlotState::Off | SlotState::Starting | SlotState::Failed(_) => None,
         }
+    }
+
+    /// The relay, if it runs.
+    pub(super) fn running(&self) -> Option<&Arc<Relay>> {
+        match &self.state {
+            SlotState::On(relay) => Some(relay),
+            SlotState::Off | SlotState::Starting | SlotState::Failed(_) => None,
+        }
+    }
+
+    /// The addresses of this computer, best first.
+    pub(super) fn addresses(&self) -> &[String] {
+        &self.addresses
+    }
+
+    /// What the code for a phone names as this computer; nothing without a network.
+    pub(super) fn host(&self, setup: &Setup) -> Option<String> {
+        let best = || self.addresses.first().cloned();
+        setup.relay_host.clone().or_else(best)
     }
 
     /// The running relay's address, as invitations name it.
@@ -187,8 +206,11 @@ impl Controller {
 
     /// Stops the relay. What it stores stays.
     pub(super) async fn stop_relay(&self) {
+        self.part_phones_from_relay().await;
         let was = self.state().relay.take();
-        if let SlotState::On(relay) = was {
+        if let SlotState::On(relay) = was
+            && let Some(relay) = Arc::into_inner(relay)
+        {
             relay.stop().await;
         }
         self.changed();
@@ -218,6 +240,7 @@ impl Controller {
         let before = std::mem::replace(&mut self.state().relay.addresses, addresses.clone());
         if before != addresses {
             self.follow_address().await;
+            self.end_pairing_at_other_address().await;
             self.changed();
         }
     }
@@ -274,18 +297,28 @@ impl Controller {
         self.state().relay.state = SlotState::Starting;
         self.changed();
         let started = self.start_relay(profile, keys).await;
+        let answer = self.take_relay(started);
+        if answer.is_ok() {
+            self.let_phones_in(profile).await;
+        }
+        self.changed();
+        answer
+    }
+
+    fn take_relay(
+        &self,
+        started: Result<(Relay, RelaySettings, Vec<String>), AppError>,
+    ) -> Result<(), AppError> {
         let mut state = self.state();
         let (slot_state, answer) = match started {
             Ok((relay, settings, addresses)) => {
                 state.relay.settings = Some(settings);
                 state.relay.addresses = addresses;
-                (SlotState::On(relay), Ok(()))
+                (SlotState::On(Arc::new(relay)), Ok(()))
             }
             Err(error) => (SlotState::Failed(error.clone()), Err(error)),
         };
         state.relay.state = slot_state;
-        drop(state);
-        self.changed();
         answer
     }
 
@@ -341,6 +374,7 @@ impl Controller {
             listen_push: self.listen_address(push_port),
             listen_health: None,
             shutdown_drain: DRAIN,
+            mailboxes: MailboxLimits::BUNDLED,
             ..Config::default()
         };
         let key = NoiseSecret::from_bytes(*key.as_bytes());
@@ -348,7 +382,7 @@ impl Controller {
     }
 
     /// Every interface, unless invitations are to name this computer's own loopback address.
-    fn listen_address(&self, port: u16) -> SocketAddr {
+    pub(super) fn listen_address(&self, port: u16) -> SocketAddr {
         let chosen = self.shared.setup.relay_host.as_deref();
         match chosen.and_then(|host| host.parse::<IpAddr>().ok()) {
             Some(address) if address.is_loopback() => SocketAddr::new(address, port),

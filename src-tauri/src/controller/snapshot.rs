@@ -102,6 +102,7 @@ impl Controller {
             suggested_device_name: setup.suggested_device_name.clone(),
             groups,
             relay: state.relay.view(),
+            phones: self.phones_view(state),
             versions: VersionsView {
                 app: env!("CARGO_PKG_VERSION").to_owned(),
                 transport: limit::TRANSPORT_VERSION,

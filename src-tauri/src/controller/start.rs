@@ -70,6 +70,7 @@ impl Controller {
             }
         }
         self.finish_start();
+        self.open_links(&profile, &keys).await;
         self.follow_address().await;
     }
 
@@ -140,6 +141,7 @@ impl Controller {
 
     /// Closes every group; all that they hold is on disk then.
     pub(super) async fn close_groups(&self) {
+        self.close_links().await;
         let groups = std::mem::take(&mut self.state().groups);
         for group in groups.into_values() {
             group.engine.close().await;

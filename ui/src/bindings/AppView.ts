@@ -4,6 +4,7 @@ import type { DataWorkView } from "./DataWorkView";
 import type { DestinationView } from "./DestinationView";
 import type { GroupView } from "./GroupView";
 import type { KeychainView } from "./KeychainView";
+import type { PhonesView } from "./PhonesView";
 import type { RelayView } from "./RelayView";
 import type { Screen } from "./Screen";
 import type { SettingsView } from "./SettingsView";
@@ -40,7 +41,7 @@ groups: Array<GroupView>,
 /**
  * The relay on this computer.
  */
-relay: RelayView, 
+relay: RelayView, phones: PhonesView, 
 /**
  * What this program is.
  */

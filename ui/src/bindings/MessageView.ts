@@ -24,7 +24,7 @@ authorId: string,
 /**
  * The author's name when the message was handled.
  */
-authorName: string, 
+authorName: string, via: string | null, 
 /**
  * The text; null when this version can't show the message.
  */

@@ -26,6 +26,12 @@ describe("rows", () => {
     expect(rows.map((row) => row.isFirstNew)).toEqual([false, false, false, false, false, true]);
   });
 
+  it("name the author again where the same one writes on a phone, and where it does no more", () => {
+    const via = (position: number, phone: string | null): MessageView => ({ ...message(position, position), via: phone });
+    const rows = buildRows([via(1, null), via(2, "Moto"), via(3, "Moto"), via(4, "Nokia"), via(5, null)], null, dayOf);
+    expect(rows.map((row) => row.isFirstOfRun)).toEqual([true, true, false, true, true]);
+  });
+
   it("are new from the first message of somebody else after what was read", () => {
     const messages = [message(1, 0), message(2, 0), message(3, 0, "me"), message(4, 0), message(5, 0, "me")];
     expect([0, 1, 2, 3, 4, 5, 9].map((read) => firstNewAfter(messages, read)?.position)).toEqual([1, 2, 4, 4, undefined, undefined, undefined]);

@@ -9,6 +9,7 @@ import { appCommands } from "./app_commands";
 import { groupCommands } from "./group_commands";
 import { messageCommands } from "./message_commands";
 import { LINK, pairingCommands } from "./pairing_commands";
+import { phoneCommands } from "./phone_commands";
 
 /** The size of samples/code.svg without its border. */
 const CODE_MODULES = 61;
@@ -31,7 +32,7 @@ export class SampleApp extends SampleState implements Channel {
 
   constructor(scene: string, language: string, size: number) {
     super(scene, language, size);
-    this.#commands = { ...pairingCommands(this), ...messageCommands(this), ...groupCommands(this), ...appCommands(this) };
+    this.#commands = { ...pairingCommands(this), ...messageCommands(this), ...groupCommands(this), ...phoneCommands(this), ...appCommands(this) };
   }
 
   async call(command: CommandName, args: object): Promise<unknown> {

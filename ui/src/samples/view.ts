@@ -11,6 +11,7 @@ import type { KeychainTrouble } from "../bindings/KeychainTrouble";
 import type { MemberView } from "../bindings/MemberView";
 import type { RelayView } from "../bindings/RelayView";
 import type { SettingsView } from "../bindings/SettingsView";
+import { noPhones, samplePhones } from "./phone_commands";
 
 export const words = ["harbor", "velvet", "cactus", "march"];
 export const otherWords = ["lemon", "orbit", "patient", "quilt"];
@@ -104,6 +105,7 @@ function base(screen: AppView["screen"], language: string): AppView {
     suggestedDeviceName: "Laptop",
     groups: [],
     relay: relayOff,
+    phones: noPhones,
     versions: { app: "0.1.0", transport: 1, endToEnd: 1 },
     language,
     hasTray: true,
@@ -170,6 +172,8 @@ export function sceneView(scene: string, language: string): AppView {
     view.groups = kept.map((one) => (one.id === "many" ? { ...one, name: "Allotment", clockOffMs: null, issueCount: 3 } : one));
     view.issueCount = 3;
   }
+  if (name === "phones") view.phones = samplePhones(detail);
+  if (name === "phones" && detail === "relay-off") setRelay(view, relayOff);
   if (name === "passphrase-kept") view.settings = { ...settings, keyStore: "passphrase", autoLock: "afterMinutes", trayPresent: false, mutedUntilMs: Date.now() + 3_600_000 };
   if (name === "fresh-member") view.groups.forEach((one) => one.members.forEach((other) => (other.addedAtMs = Date.now() - 60_000)));
   if (name === "apart") view.groups.forEach((one) => (one.cohesion = (detail ?? "cutOff") as CohesionView));

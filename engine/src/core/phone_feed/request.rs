@@ -36,6 +36,19 @@ pub enum Action {
     Wait,
 }
 
+impl Action {
+    /// The group that it is done in.
+    #[must_use]
+    pub fn group(&self) -> Option<&str> {
+        match self {
+            Self::Send { group, .. } | Self::Page { group, .. } | Self::Read { group, .. } => {
+                Some(group)
+            }
+            Self::Refuse(_) | Self::Nothing | Self::Wait => None,
+        }
+    }
+}
+
 /// Why a phone's text can't be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {

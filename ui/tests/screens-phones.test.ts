@@ -1,0 +1,4 @@
+import { holdInEveryLook } from "./looks";
+import { phoneScenes } from "./scenes_phones";
+
+holdInEveryLook(phoneScenes);
