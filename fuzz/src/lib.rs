@@ -1,4 +1,4 @@
-//! What strangers can send to a relay, or leave on its disk, as functions of bytes.
+//! What strangers can send to a relay or a link, or leave on a disk, as functions of bytes.
 //!
 //! Owns: one function per target, which panics when a rule is broken, and the bytes that each
 //! search starts from. Never does: search. `make fuzz` runs the targets under libFuzzer, and
@@ -9,10 +9,12 @@
 
 mod frame;
 mod handshake;
+mod link;
 mod prefix;
 mod record;
 mod seeded;
 mod store_opener;
+mod web_request;
 
 /// One thing that takes bytes from outside.
 pub struct Target {
@@ -25,7 +27,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 7] = [
     Target {
         name: "prefix",
         run: prefix::run,
@@ -50,6 +52,16 @@ pub const TARGETS: [Target; 5] = [
         name: "store_opener",
         run: store_opener::run,
         seeds: store_opener::seeds,
+    },
+    Target {
+        name: "web_request",
+        run: web_request::run,
+        seeds: web_request::seeds,
+    },
+    Target {
+        name: "link",
+        run: link::run,
+        seeds: link::seeds,
     },
 ];
 

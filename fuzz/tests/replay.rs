@@ -53,6 +53,16 @@ fn stores_are_replayed() {
 }
 
 #[test]
+fn web_requests_are_replayed() {
+    replay("web_request");
+}
+
+#[test]
+fn what_a_link_reads_is_replayed() {
+    replay("link");
+}
+
+#[test]
 fn corpora_belong_to_targets_and_are_small() {
     let mut bytes = 0;
     for folder in std::fs::read_dir(corpora()).unwrap() {

@@ -111,7 +111,12 @@ const FOREIGN_RULES: [(&str, &[&str], &str); 4] = [
 ];
 
 /// Code that gets the time, its randomness and every byte as an argument.
-const PURE: [&str; 3] = ["protocol/src", "engine/src/core", "relay/src/limits"];
+const PURE: [&str; 4] = [
+    "protocol/src",
+    "engine/src/core",
+    "relay/src/limits",
+    "relay/src/mailbox",
+];
 
 /// What pure code may not name, and what it does instead.
 const IMPURE: [(&str, &str); 19] = [

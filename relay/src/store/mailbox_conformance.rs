@@ -3,6 +3,8 @@
 //!
 //! A test here takes a fresh store and knows nothing of its kind.
 
+mod histories;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use sealpost_protocol::frame::{Frame, Refusal};
+use sealpost_protocol::link::key::{LinkToken, MailboxId};
+use sealpost_relay::WebConfig;
 use tokio::io::AsyncWriteExt;
 
 use crate::client::{Said, Session, device, envelope};
@@ -71,7 +73,7 @@ async fn page(relay: &TestRelay) -> Page {
 }
 
 /// Every family and its type. Whoever changes one breaks somebody's dashboard.
-const FAMILIES: [(&str, &str); 19] = [
+const FAMILIES: [(&str, &str); 27] = [
     ("build_info", "gauge"),
     ("commit_duration_seconds", "histogram"),
     ("commit_failures_total", "counter"),
@@ -82,6 +84,9 @@ const FAMILIES: [(&str, &str); 19] = [
     ("deliveries_total", "counter"),
     ("delivery_acks_total", "counter"),
     ("expired_blobs_total", "counter"),
+    ("mailbox_bytes", "gauge"),
+    ("mailbox_envelopes", "gauge"),
+    ("mailboxes", "gauge"),
     ("pushes_total", "counter"),
     ("read_failures_total", "counter"),
     ("receive_sessions_open", "gauge"),
@@ -91,6 +96,11 @@ const FAMILIES: [(&str, &str); 19] = [
     ("stored_blobs", "gauge"),
     ("stored_bytes", "gauge"),
     ("stored_inboxes", "gauge"),
+    ("watches_open", "gauge"),
+    ("web_answers_total", "counter"),
+    ("web_connections_open", "gauge"),
+    ("web_connections_total", "counter"),
+    ("web_connections_turned_away_total", "counter"),
 ];
 
 /// Every value that a label may have, but for the bounds of buckets and the version.
@@ -125,6 +135,7 @@ async fn names_and_types_stay_and_labels_are_fixed_words() {
             match name {
                 "le" => assert!(value == "+Inf" || value.parse::<f64>().is_ok(), "{sample}"),
                 "version" => assert_eq!(value, env!("CARGO_PKG_VERSION")),
+                "status" => assert!((100..600).contains(&value.parse().unwrap()), "{sample}"),
                 _ => assert!(WORDS.split(' ').any(|word| word == value), "{sample}"),
             }
         }
@@ -192,6 +203,58 @@ async fn a_known_history_is_counted_exactly() {
     assert!(page.value("commit_duration_seconds_sum") > 0.0);
     assert!(page.value("start_time_seconds") > 1_700_000_000.0);
     assert!(page.value("store_file_bytes{file=\"database\"}") > 0.0);
+}
+
+/// A claim, an envelope, one that is refused, and somebody without a token.
+#[tokio::test]
+async fn the_web_door_is_counted_exactly() {
+    let relay = TestRelay::start().await;
+    let port = relay
+        .relay
+        .open_web(WebConfig::server("127.0.0.1:0".parse().unwrap()));
+    let port = port.unwrap();
+    let token = LinkToken::from_bytes([7; 32]);
+    let mailbox = MailboxId::from_bytes([9; 16]);
+    let path = format!("/v1/mailboxes/{}", mailbox.to_hex());
+    let bearer = format!("Authorization: Bearer {}\r\n", *token.to_text());
+    let put = |path: &str, bytes: usize| {
+        let body = "x".repeat(bytes);
+        format!("PUT {path} HTTP/1.1\r\n{bearer}Content-Length: {bytes}\r\n\r\n{body}")
+    };
+    for request in [
+        put(&path, 0),
+        put(&format!("{path}/a2b/1"), 400),
+        put(&format!("{path}/a2b/2"), 7),
+        format!("GET {path}/a2b HTTP/1.1\r\n\r\n"),
+    ] {
+        let request = request.replacen("HTTP/1.1\r\n", "HTTP/1.1\r\nConnection: close\r\n", 1);
+        let mut stream = connect(port).await;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        read_to_end(&mut stream).await;
+    }
+    let direction = sealpost_protocol::link::key::Direction::AToB;
+    let watch = relay.relay.mailboxes().watch(&mailbox, &token, direction);
+    wait_until("all have left", || {
+        relay.relay.numbers().web_connections == 0
+    })
+    .await;
+    let page = page(&relay).await;
+    for (sample, expected) in [
+        ("web_connections_total", 4.0),
+        ("web_connections_open", 0.0),
+        ("web_connections_turned_away_total", 0.0),
+        ("web_answers_total{status=\"201\"}", 2.0),
+        ("web_answers_total{status=\"400\"}", 1.0),
+        ("web_answers_total{status=\"401\"}", 1.0),
+        ("web_answers_total{status=\"204\"}", 0.0),
+        ("mailboxes", 1.0),
+        ("mailbox_envelopes", 1.0),
+        ("mailbox_bytes", 400.0),
+        ("watches_open", 1.0),
+    ] {
+        assert_eq!(page.value(sample), expected, "{sample}");
+    }
+    drop(watch);
 }
 
 #[tokio::test]
