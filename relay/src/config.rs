@@ -11,6 +11,7 @@ mod duration;
 mod effective;
 mod settings;
 mod web;
+mod wormhole;
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
@@ -25,6 +26,7 @@ pub use duration::{DurationError, parse_duration};
 pub use effective::effective_toml;
 pub use settings::{Settings, SuppliedKey};
 pub use web::{Claims, Hosts, TlsFiles, WebConfig};
+pub use wormhole::WormholeConfig;
 
 /// Everything a relay needs to know but its key and its clock.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -4,3 +4,4 @@ pub(crate) mod link;
 pub(crate) mod native;
 mod page;
 pub(crate) mod web;
+pub(crate) mod wormhole;

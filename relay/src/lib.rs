@@ -27,7 +27,7 @@ pub mod wormhole;
 pub use clock::{Clock, SystemClock};
 pub use config::{
     Claims, Config, ConfigError, DurationError, Hosts, Place, Reason, Settings, SuppliedKey,
-    TlsFiles, WebConfig, effective_toml, everywhere, parse_duration,
+    TlsFiles, WebConfig, WormholeConfig, effective_toml, everywhere, parse_duration,
 };
 pub use doors::link::{
     DirectionRequest, MailboxRequest, Route, RouteError, WATCH_PROTOCOL, bearer_of_header,
@@ -37,7 +37,7 @@ pub use doors::web::{Authority, CertificateError};
 pub use in_process::Mailboxes;
 pub use limits::{
     BLOB_OVERHEAD_BYTES, MailboxLimits, PushRate, PushRates, Rate, Rates, SessionLimits,
-    StoreLimits, WebLimits,
+    StoreLimits, WebLimits, WormholeLimits,
 };
 pub use listener::Port;
 pub use relay::{Numbers, Ports, Relay};

@@ -8,6 +8,7 @@
 
 mod rates;
 mod web;
+mod wormhole;
 
 use std::time::Duration;
 
@@ -17,6 +18,11 @@ use sealpost_protocol::limit;
 pub use rates::{Rate, Rates};
 pub(crate) use web::AddressKey;
 pub use web::{MailboxLimits, WebLimits};
+pub use wormhole::WormholeLimits;
+pub(crate) use wormhole::{
+    WORMHOLE_PING_INTERVAL, WORMHOLE_PRUNE_INTERVAL, WORMHOLE_QUEUE_BYTES_MAX,
+    WORMHOLE_QUEUES_BYTES_MAX, WORMHOLE_SILENCE_MAX, WORMHOLE_WRITE_TIME,
+};
 
 /// Watches of one direction of a mailbox; a later one takes the place of the oldest.
 pub(crate) const WATCHES_PER_DIRECTION_MAX: usize = 4;

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::{Config, WebConfig};
 use crate::doors::native::{NativeDoor, SessionKind};
 use crate::doors::web::OpenDoor;
+use crate::doors::wormhole::Wormholes;
 use crate::health::{self, Health};
 use crate::in_process::Mailboxes;
 use crate::limits::HealthLimits;
@@ -36,6 +37,7 @@ pub struct Relay {
     door: Arc<NativeDoor>,
     store: Arc<dyn InboxStore>,
     mailboxes: Mailboxes,
+    wormholes: Wormholes,
     web: Mutex<Option<OpenDoor>>,
     web_metrics: Arc<WebMetrics>,
     clock: Arc<dyn Clock>,
@@ -84,6 +86,14 @@ pub struct Numbers {
     pub mailbox_bytes: u64,
     /// Watches of them.
     pub watches: u64,
+    /// Wormhole mailboxes.
+    pub wormhole_mailboxes: u64,
+    /// Messages that wait in them.
+    pub wormhole_messages: u64,
+    /// Bytes of those.
+    pub wormhole_bytes: u64,
+    /// Connections that have one of them open.
+    pub wormhole_openings: u64,
 }
 
 /// How often the rates of silent recipients are forgotten.
@@ -122,6 +132,7 @@ impl Relay {
         let store = Arc::new(store);
         let mailbox_store: Arc<dyn MailboxStore> = Arc::<SqliteStore>::clone(&store);
         let mailboxes = Mailboxes::new(mailbox_store, Arc::clone(&clock), config.mailboxes);
+        let wormholes = Wormholes::new(Arc::clone(&store), Arc::clone(&clock));
         let store: Arc<dyn InboxStore> = store;
         let web_metrics = Arc::<WebMetrics>::default();
         let started_at_ms = clock.now_ms();
@@ -154,7 +165,8 @@ impl Relay {
         }
         let web = config.web.map(|web| {
             let clock = Arc::clone(&clock);
-            OpenDoor::open(mailboxes.clone(), clock, web, Arc::clone(&web_metrics))
+            let doors = (mailboxes.clone(), wormholes.clone());
+            OpenDoor::open(doors, clock, web, Arc::clone(&web_metrics))
         });
         let web = web.transpose()?;
         door.serve(SessionKind::Receive, listeners.receive);
@@ -168,6 +180,7 @@ impl Relay {
             door,
             store,
             mailboxes,
+            wormholes,
             web: Mutex::new(web),
             web_metrics,
             clock,
@@ -200,9 +213,10 @@ impl Relay {
         if web.is_some() {
             return Err(StartError::WebOpen);
         }
-        let (mailboxes, clock) = (self.mailboxes.clone(), Arc::clone(&self.clock));
+        let clock = Arc::clone(&self.clock);
+        let doors = (self.mailboxes.clone(), self.wormholes.clone());
         let metrics = Arc::clone(&self.web_metrics);
-        let open = OpenDoor::open(mailboxes, clock, config, metrics);
+        let open = OpenDoor::open(doors, clock, config, metrics);
         let open = open.inspect_err(|error| tracing::warn!(%error, "web port not opened"))?;
         let port = open.port();
         *web = Some(open);
@@ -233,6 +247,7 @@ impl Relay {
     pub fn numbers(&self) -> Numbers {
         let sums = self.store.sums();
         let (mailboxes, watches) = self.mailboxes.sums();
+        let (wormholes, wormhole_openings) = self.wormholes.sums();
         Numbers {
             connections: self.door.connections(),
             receive_sessions: self.door.receive_sessions(),
@@ -245,6 +260,10 @@ impl Relay {
             mailbox_envelopes: mailboxes.envelopes,
             mailbox_bytes: mailboxes.bytes,
             watches,
+            wormhole_mailboxes: wormholes.mailboxes,
+            wormhole_messages: wormholes.messages,
+            wormhole_bytes: wormholes.bytes,
+            wormhole_openings,
         }
     }
 

@@ -33,6 +33,9 @@ mod reader;
 mod schema;
 mod sqlite;
 mod whole;
+mod wormhole_shelf;
+mod wormhole_table;
+mod wormholes;
 mod writer;
 
 use std::fmt;
@@ -55,6 +58,8 @@ pub use mailboxes::{MailboxWatch, WatchEnd, WatchFrame, WatchRefusal};
 pub use memory::MemoryStore;
 pub use schema::StoreOpenError;
 pub use sqlite::SqliteStore;
+pub use wormhole_table::WormholeSums;
+pub(crate) use wormholes::Visitor;
 pub use writer::WriterPace;
 
 /// What the native door needs of a store. Every method may be called from any thread, and

@@ -42,7 +42,7 @@ pub use memory::MemoryShelf;
 pub use memory_server::MemoryServer;
 pub use nameplate::Nameplate;
 pub use reply::{Address, Reply, Welcome, error_text, message_text};
-pub use rules::{Added, Answer, Audience, Opening, Refusal, Rules, WormholeLimits};
+pub use rules::{Added, Answer, Audience, Opening, Refusal, Rules};
 pub use shelf::{MailboxRow, MailboxSide, NameplateRow, NameplateSide, Shelf};
 pub use usage::{Client, Times, Usage, UsageResult};
 

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Config, Hosts, TlsFiles, WebConfig};
+use super::{Config, Hosts, TlsFiles, WebConfig, WormholeConfig};
 
 /// Every setting of the file and its value, as TOML.
 pub fn effective_toml(config: &Config, key_path: &Path) -> String {
@@ -16,6 +16,10 @@ pub fn effective_toml(config: &Config, key_path: &Path) -> String {
     }
     text.push_str("\n[web]\n");
     for (name, value) in web_values(config) {
+        text.push_str(&format!("{name} = {value}\n"));
+    }
+    text.push_str("\n[wormhole]\n");
+    for (name, value) in wormhole_values(config) {
         text.push_str(&format!("{name} = {value}\n"));
     }
     text.push_str("\n[store]\n");
@@ -113,6 +117,30 @@ fn web_values(config: &Config) -> Vec<(&'static str, String)> {
         ("header_timeout", duration(limits.header_read)),
         ("body_timeout", duration(limits.body_read)),
         ("idle_timeout", duration(limits.idle)),
+    ]
+}
+
+/// Of a door that there isn't, what it would be by default.
+fn wormhole_values(config: &Config) -> Vec<(&'static str, String)> {
+    let set = config.web.as_ref().map(|web| &web.wormhole);
+    let default = WormholeConfig::default();
+    let wormhole = set.and_then(Option::as_ref).unwrap_or(&default);
+    let (rules, welcome) = (&wormhole.rules, &wormhole.welcome);
+    let words = |words: &Option<String>| text_of(words.as_deref().unwrap_or_default());
+    let milliseconds = |ms| duration(Duration::from_millis(ms));
+    let usage = rules.usage_blur_ms;
+    vec![
+        ("on", set.is_none_or(Option::is_some).to_string()),
+        ("mailbox_life", milliseconds(rules.life_ms)),
+        ("listing", wormhole.listing.to_string()),
+        ("motd", words(&welcome.motd)),
+        ("current_cli_version", words(&welcome.current_cli_version)),
+        ("welcome_error", words(&welcome.error)),
+        ("usage", usage.map_or_else(|| text_of("off"), milliseconds)),
+        ("max_mailboxes", rules.limits.mailboxes_max.to_string()),
+        ("max_messages", rules.limits.messages_max.to_string()),
+        ("max_bytes", rules.limits.bytes_max.to_string()),
+        ("max_frame_bytes", rules.limits.frame_bytes_max.to_string()),
     ]
 }
 

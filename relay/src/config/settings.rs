@@ -5,6 +5,7 @@
 //! environment, then options. Never does: read the file or the environment itself.
 
 mod web;
+mod wormhole;
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -322,7 +323,8 @@ const SETTINGS: &[Setting] = &[
 
 /// Every setting.
 fn all() -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().chain(web::SETTINGS)
+    let doors = web::SETTINGS.iter().chain(wormhole::SETTINGS);
+    SETTINGS.iter().chain(doors)
 }
 
 /// The key, where there is one, and the variable of every setting.
@@ -433,8 +435,11 @@ fn line_of(text: &str, span: Option<Range<usize>>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::WormholeConfig;
     use crate::config::{Claims, Hosts, TlsFiles, WebConfig};
+    use crate::limits::WormholeLimits;
     use crate::limits::{Rate, WebLimits};
+    use crate::wormhole::{Rules, Welcome};
 
     fn from_file(text: &str) -> Result<Settings, ConfigError> {
         let mut settings = Settings::default();
@@ -514,10 +519,44 @@ mod tests {
                 idle: Duration::from_secs(30),
                 ..WebLimits::default()
             },
+            wormhole: Some(expected_wormhole()),
         };
         assert_eq!(config.web, Some(expected));
         let mailboxes = config.mailboxes;
         assert_eq!((mailboxes.mailboxes_max, mailboxes.watches_max), (18, 19));
+    }
+
+    fn expected_wormhole() -> WormholeConfig {
+        WormholeConfig {
+            rules: Rules {
+                life_ms: 31 * 60_000,
+                usage_blur_ms: Some(3_600_000),
+                limits: WormholeLimits {
+                    mailboxes_max: 32,
+                    messages_max: 33,
+                    bytes_max: 340_000,
+                    frame_bytes_max: 35_000,
+                },
+            },
+            listing: false,
+            welcome: Welcome {
+                motd: Some("hello".into()),
+                current_cli_version: Some("1.2.3".into()),
+                error: Some("closed".into()),
+            },
+            any_origin: true,
+        }
+    }
+
+    #[test]
+    fn a_relay_can_be_without_a_wormhole_door() {
+        let text = "[wormhole]\non = false\nmotd = \"x\"\n[relay]\nlisten_web = \":1\"\n";
+        let web = from_file(text).unwrap().config.web.unwrap();
+        assert_eq!(web.wormhole, None);
+        for short in ["59s", "1h1ns1"] {
+            let text = format!("[wormhole]\nmailbox_life = \"{short}\"\n");
+            assert!(from_file(&text).is_err(), "{short}");
+        }
     }
 
     /// A relay that the internet reaches serves the page only with a certificate
@@ -560,6 +599,19 @@ shutdown_drain = "3s"
 inbox_max_blobs = 15
 inbox_max_bytes = 70000
 max_inboxes = 16
+
+[wormhole]
+on = true
+mailbox_life = "31m"
+listing = false
+motd = "hello"
+current_cli_version = "1.2.3"
+welcome_error = "closed"
+usage = "1h"
+max_mailboxes = 32
+max_messages = 33
+max_bytes = 340000
+max_frame_bytes = 35000
 
 [store]
 type = "sqlite"

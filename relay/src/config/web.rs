@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::WormholeConfig;
 use super::{CONNECTIONS, ConfigError, Place, Reason, check_deadline, check_range};
 use crate::limits::{Rate, WebLimits};
 
@@ -22,6 +23,8 @@ pub struct WebConfig {
     pub tls: Option<TlsFiles>,
     /// Whether the phone's page is served.
     pub page: bool,
+    /// How the wormhole door is set up, if there is one.
+    pub wormhole: Option<WormholeConfig>,
     /// Whether a proxy in front of it tells the addresses of clients (`X-Forwarded-For`).
     pub behind_proxy: bool,
     /// Bounds.
@@ -38,6 +41,7 @@ impl WebConfig {
             origins: Vec::new(),
             tls: None,
             page: false,
+            wormhole: Some(WormholeConfig::default()),
             behind_proxy: false,
             limits: WebLimits::default(),
         }
@@ -50,6 +54,7 @@ impl WebConfig {
             claims: Claims::Local,
             hosts: Hosts::Own { names },
             page: true,
+            wormhole: Some(WormholeConfig::bundled()),
             ..Self::server(listen)
         }
     }

@@ -16,7 +16,7 @@ mod stream;
 mod tls;
 
 use std::convert::Infallible;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -39,10 +39,12 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use self::addresses::{AddressPlace, Addresses};
 use self::host::{From, Names, Stranger};
-use self::stream::{Deadline, TimedStream, WebStream};
+pub(super) use self::stream::Deadline;
+use self::stream::{TimedStream, WebStream};
 use self::tls::Tls;
 use super::link::{self, EXPOSED, Problem};
 use super::page;
+use super::wormhole::{self, Wormholes};
 use crate::clock::Clock;
 use crate::config::{Claims, WebConfig};
 use crate::in_process::Mailboxes;
@@ -69,6 +71,7 @@ const SWEEP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(60);
 /// What all connections of one open web port share.
 pub(crate) struct WebDoor {
     mailboxes: Mailboxes,
+    wormholes: Wormholes,
     clock: Arc<dyn Clock>,
     config: WebConfig,
     names: Names,
@@ -83,6 +86,8 @@ pub(crate) struct WebDoor {
 pub(super) struct Asked {
     /// Who asks.
     pub(super) address: IpAddr,
+    /// The other end of the connection, which may be a proxy.
+    pub(super) peer: SocketAddr,
     /// When.
     pub(super) at_ms: u64,
     /// Until when its connection lives.
@@ -98,7 +103,7 @@ pub(crate) struct OpenDoor {
 impl OpenDoor {
     /// Opens the port and serves it.
     pub(crate) fn open(
-        mailboxes: Mailboxes,
+        (mailboxes, wormholes): (Mailboxes, Wormholes),
         clock: Arc<dyn Clock>,
         config: WebConfig,
         metrics: Arc<WebMetrics>,
@@ -109,6 +114,7 @@ impl OpenDoor {
         let port = number_of(Port::Web, &listener)?;
         let door = Arc::new(WebDoor {
             mailboxes,
+            wormholes,
             clock,
             names: Names::new(&config),
             addresses: Addresses::new(config.limits),
@@ -121,6 +127,9 @@ impl OpenDoor {
         let accepting = Arc::clone(&door).accept(listener);
         door.spawn(accepting);
         door.spawn(Arc::clone(&door).tend());
+        if let Some(wormhole) = &door.config.wormhole {
+            door.spawn(door.wormholes.clone().prune(wormhole.rules));
+        }
         Ok(Self { door, port })
     }
 
@@ -220,9 +229,12 @@ impl WebDoor {
     ) {
         let open = self.metrics.enter();
         let limits = self.config.limits;
-        let (Ok(local), Ok(())) = (stream.local_addr(), stream.set_nodelay(true)) else {
+        let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else {
             return;
         };
+        if stream.set_nodelay(true).is_err() {
+            return;
+        }
         let stream = match &self.tls {
             None => WebStream::Plain(stream),
             Some(tls) => {
@@ -244,6 +256,7 @@ impl WebDoor {
                 let (parts, body) = request.into_parts();
                 let asked = Asked {
                     address: door.client_of(&parts.headers, address),
+                    peer,
                     at_ms,
                     deadline,
                 };
@@ -290,16 +303,23 @@ impl WebDoor {
         body: Incoming,
     ) -> Response<Body> {
         let path = parts.uri.path();
+        let wormhole = self.config.wormhole.as_ref();
+        let wormhole = wormhole.filter(|_| wormhole::is_path(path));
         let from = match self.names.check(&parts.headers, local) {
             // The wormhole door has its own rule for origins (amendment 22).
-            Err(Stranger::OriginDenied) if is_wormhole(path) => Ok(From::Here),
+            Err(Stranger::OriginDenied) if wormhole.is_some_and(|one| one.any_origin) => {
+                Ok(From::Here)
+            }
             from => from,
         };
-        let answered = match from {
-            Err(Stranger::BadHost) => Err(Problem::BadHost),
-            Err(Stranger::OriginDenied) => Err(Problem::OriginDenied),
-            Ok(_) if is_wormhole(path) => Err(Problem::NotFound),
-            Ok(ref from) => self.answer_known(asked, from, parts, body).await,
+        let answered = match (&from, wormhole) {
+            (Err(Stranger::BadHost), _) => Err(Problem::BadHost),
+            (Err(Stranger::OriginDenied), _) => Err(Problem::OriginDenied),
+            (Ok(_), Some(config)) => {
+                let place = (&self.wormholes, config);
+                Ok(wormhole::answer(self, place, asked, parts).await)
+            }
+            (Ok(from), None) => self.answer_known(asked, from, parts, body).await,
         };
         let mut answer = answered.unwrap_or_else(|problem| {
             if problem.is_failure() {
@@ -341,9 +361,12 @@ impl WebDoor {
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The two paths of the wormhole door, which this release doesn't have.
-fn is_wormhole(path: &str) -> bool {
-    path == "/" || path == "/v1"
+/// Whether a WebSocket has failed because a message was larger than it may be.
+pub(super) fn is_too_large(error: &axum::Error) -> bool {
+    use tokio_tungstenite::tungstenite::Error as SocketError;
+    let inner = std::error::Error::source(error);
+    let socket_error = inner.and_then(|inner| inner.downcast_ref::<SocketError>());
+    matches!(socket_error, Some(SocketError::Capacity(_)))
 }
 
 /// Lets a page of another site read an answer.

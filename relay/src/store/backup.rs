@@ -395,7 +395,10 @@ mod tests {
             *byte ^= 0xa5;
         }
         fs::write(&path, content).unwrap();
-        assert_eq!(quiet(&path, &copy), Err(BackupError::Damaged));
+        // What is damaged may be the rows, or the list of tables already.
+        let list_of_tables = StoreOpenError::Damaged.into();
+        let damaged = [Err(BackupError::Damaged), Err(list_of_tables)];
+        assert!(damaged.contains(&quiet(&path, &copy)));
         assert!(
             !names(folder.path())
                 .iter()

@@ -131,6 +131,8 @@ pub(super) struct Inboxes {
     /// What the mailboxes of links are charged with, against the bound of the whole relay
     /// (amendment 6).
     mailbox_charge: u64,
+    /// The same of wormhole mailboxes.
+    wormhole_charge: u64,
 }
 
 impl Inboxes {
@@ -145,25 +147,51 @@ impl Inboxes {
             reserved_bytes: 0,
             filled: 0,
             mailbox_charge: 0,
+            wormhole_charge: 0,
         }
     }
 
     /// Takes room for an Envelope of a mailbox; false if the relay has none.
     pub(super) fn take_room(&mut self, charge: u64) -> bool {
-        let blobs = self.blobs.saturating_add(self.reserved_blobs);
-        let bytes = self.bytes.saturating_add(self.reserved_bytes);
-        let with_this_one = self.mailbox_charge.saturating_add(charge);
-        let total = charged_bytes(blobs, bytes).saturating_add(with_this_one);
-        let has_room = total <= self.limits.total_bytes_max;
+        let has_room = self.has_room_for(charge);
         if has_room {
-            self.mailbox_charge = with_this_one;
+            self.mailbox_charge = self.mailbox_charge.saturating_add(charge);
         }
         has_room
+    }
+
+    /// The same for a wormhole mailbox or a message of one.
+    pub(super) fn take_wormhole_room(&mut self, charge: u64) -> bool {
+        let has_room = self.has_room_for(charge);
+        if has_room {
+            self.wormhole_charge = self.wormhole_charge.saturating_add(charge);
+        }
+        has_room
+    }
+
+    fn has_room_for(&self, charge: u64) -> bool {
+        let blobs = self.blobs.saturating_add(self.reserved_blobs);
+        let bytes = self.bytes.saturating_add(self.reserved_bytes);
+        let charges = [self.doors_charge(), charge];
+        let total = charges
+            .into_iter()
+            .fold(charged_bytes(blobs, bytes), u64::saturating_add);
+        total <= self.limits.total_bytes_max
+    }
+
+    /// What the other doors' mailboxes hold.
+    fn doors_charge(&self) -> u64 {
+        self.mailbox_charge.saturating_add(self.wormhole_charge)
     }
 
     /// What the mailboxes hold, after a commit or one that failed.
     pub(super) fn set_mailbox_charge(&mut self, charge: u64) {
         self.mailbox_charge = charge;
+    }
+
+    /// The same of wormhole mailboxes.
+    pub(super) fn set_wormhole_charge(&mut self, charge: u64) {
+        self.wormhole_charge = charge;
     }
 
     /// Reserves room for one blob. Whoever reserves must [`Self::insert`] or
@@ -194,7 +222,7 @@ impl Inboxes {
         );
         let is_new = !inbox.is_some_and(Inbox::is_filled);
         let is_watched = inbox.is_some_and(Inbox::is_watched);
-        let charged = charged.saturating_add(self.mailbox_charge);
+        let charged = charged.saturating_add(self.doors_charge());
         if charged > self.limits.total_bytes_max_for(is_watched)
             || (is_new && self.filled >= self.limits.inboxes_max_for(is_watched))
         {

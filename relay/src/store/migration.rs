@@ -12,7 +12,7 @@ use rusqlite::Transaction;
 use super::schema::{STORE_VERSION, STORE_VERSION_MIN, StoreOpenError};
 
 /// The SQL that leads from one version to the next, the oldest first.
-const STEPS: [&str; (STORE_VERSION - STORE_VERSION_MIN) as usize] = [MAILBOXES];
+const STEPS: [&str; (STORE_VERSION - STORE_VERSION_MIN) as usize] = [MAILBOXES, WORMHOLES];
 
 /// To version 2: mailboxes of links.
 const MAILBOXES: &str = "
@@ -37,6 +37,86 @@ CREATE TABLE envelopes (
     hash BLOB NOT NULL,
     envelope BLOB NOT NULL,
     PRIMARY KEY (mailbox, direction, sequence)
+) STRICT;
+";
+
+/// To version 3: mailboxes of the wormhole door. `mailbox_message_acks.side` is the author of
+/// the messages that were acknowledged.
+const WORMHOLES: &str = "
+CREATE TABLE wormhole_mailboxes (
+    id INTEGER PRIMARY KEY,
+    app TEXT NOT NULL,
+    name TEXT NOT NULL,
+    for_nameplate INTEGER NOT NULL,
+    touched_ms INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    UNIQUE (app, name)
+) STRICT;
+CREATE TABLE wormhole_sides (
+    mailbox INTEGER NOT NULL,
+    side TEXT NOT NULL,
+    opened_ms INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
+    mood TEXT,
+    PRIMARY KEY (mailbox, side)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE wormhole_nameplates (
+    id INTEGER PRIMARY KEY,
+    app TEXT NOT NULL,
+    digits INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    mailbox INTEGER NOT NULL,
+    UNIQUE (app, digits, name)
+) STRICT;
+CREATE INDEX wormhole_nameplates_of ON wormhole_nameplates (mailbox);
+CREATE TABLE wormhole_nameplate_sides (
+    nameplate INTEGER NOT NULL,
+    side TEXT NOT NULL,
+    claimed_ms INTEGER NOT NULL,
+    is_claimed INTEGER NOT NULL,
+    PRIMARY KEY (nameplate, side)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE wormhole_messages (
+    arrival INTEGER PRIMARY KEY,
+    mailbox INTEGER NOT NULL,
+    side TEXT NOT NULL,
+    phase TEXT NOT NULL,
+    body TEXT NOT NULL,
+    command TEXT NOT NULL,
+    received_ms INTEGER NOT NULL,
+    seqnum INTEGER
+) STRICT;
+CREATE INDEX wormhole_messages_of ON wormhole_messages (mailbox);
+CREATE UNIQUE INDEX wormhole_messages_numbered ON wormhole_messages (mailbox, side, seqnum)
+    WHERE seqnum IS NOT NULL;
+CREATE TABLE mailbox_message_acks (
+    mailbox INTEGER NOT NULL,
+    side TEXT NOT NULL,
+    seqnum INTEGER NOT NULL,
+    PRIMARY KEY (mailbox, side)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE wormhole_usage_nameplates (
+    app TEXT NOT NULL,
+    started_ms INTEGER NOT NULL,
+    waiting_ms INTEGER,
+    total_ms INTEGER NOT NULL,
+    result TEXT NOT NULL
+) STRICT;
+CREATE TABLE wormhole_usage_mailboxes (
+    app TEXT NOT NULL,
+    for_nameplate INTEGER NOT NULL,
+    started_ms INTEGER NOT NULL,
+    waiting_ms INTEGER,
+    total_ms INTEGER NOT NULL,
+    result TEXT NOT NULL
+) STRICT;
+CREATE TABLE wormhole_usage_clients (
+    app TEXT NOT NULL,
+    side TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    implementation TEXT,
+    version TEXT
 ) STRICT;
 ";
 

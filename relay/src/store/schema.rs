@@ -7,7 +7,9 @@
 //! - `blobs`: one row per blob, in arrival order, without a secondary index;
 //! - `mailboxes`, `directions`, `envelopes`: the mailboxes of links, with the last sequence of
 //!   each direction and what is stored in it. The hash beside an Envelope spares reading all of
-//!   them at a start.
+//!   them at a start;
+//! - `wormhole_…` and `mailbox_message_acks`: nameplates and mailboxes of the wormhole door, and
+//!   records of their use where an operator wants them.
 //!
 //! A later door adds tables of its own here and a step to `migration`.
 //!
@@ -28,7 +30,7 @@ use super::migration;
 use crate::folder::{create_private_folder, folder_of};
 
 /// The Relay Store Version that this release reads and writes.
-pub(super) const STORE_VERSION: u32 = 2;
+pub(super) const STORE_VERSION: u32 = 3;
 
 /// The oldest version that can be migrated. Below it, only a reset helps.
 pub(super) const STORE_VERSION_MIN: u32 = 1;
@@ -425,14 +427,14 @@ mod tests {
     fn a_newer_store_is_refused_byte_for_byte() {
         let (_folder, path) = place();
         drop(open(&path, false).unwrap());
-        write_version(&path, 3);
+        write_version(&path, STORE_VERSION + 1);
         let before = fs::read(&path).unwrap();
         for reset in [false, true] {
             let error = open(&path, reset).unwrap_err();
             assert_eq!(
                 error,
                 StoreOpenError::Newer {
-                    found: 3,
+                    found: STORE_VERSION + 1,
                     supported: STORE_VERSION
                 }
             );

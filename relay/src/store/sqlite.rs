@@ -4,6 +4,7 @@
 //! each of them guarantees is said in its own module.
 
 mod mailbox_orders;
+mod wormhole_orders;
 
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
@@ -23,6 +24,8 @@ use super::mailbox_table::MailboxTable;
 use super::mailboxes::SharedMailboxes;
 use super::reader::Readers;
 use super::schema::{self, StoreOpenError};
+use super::wormhole_table::WormholeTable;
+use super::wormholes::SharedWormholes;
 use super::writer::{Order, Write, Writer};
 use super::{
     Blob, BlobId, Chunk, InboxStore, PutAnswer, PutRefusal, PutRoom, PutTicket, Seconds,
@@ -40,6 +43,7 @@ pub struct SqliteStore {
     settings: StoreSettings,
     shared: SharedInboxes,
     shared_mailboxes: SharedMailboxes,
+    shared_wormholes: SharedWormholes,
     orders: Sender<Order>,
     readers: Readers,
     metrics: Arc<StoreMetrics>,
@@ -61,11 +65,14 @@ impl SqliteStore {
         let inbox = InboxTable::load(&connection, &mut inboxes)?;
         let mailbox = MailboxTable::load(&connection)?;
         inboxes.set_mailbox_charge(mailbox.charged());
+        let wormhole = WormholeTable::load(&connection)?;
+        inboxes.set_wormhole_charge(wormhole.charged());
         schema::settle(&connection)?;
         let gate = ReadGate::default();
         let log = Log::new(&mut connection, gate.clone())?;
         let shared = SharedInboxes::new(inboxes);
         let shared_mailboxes = mailbox.shared();
+        let shared_wormholes = SharedWormholes::new(wormhole.sums());
         let disk = DiskFloor::new(path, settings.limits.disk_free_bytes_min);
         let metrics = Arc::<StoreMetrics>::default();
         let readers = Readers::new(path.to_owned(), gate, Arc::clone(&metrics));
@@ -74,8 +81,10 @@ impl SqliteStore {
             connection,
             inbox,
             mailbox,
+            wormhole,
             shared: shared.clone(),
             shared_mailboxes: shared_mailboxes.clone(),
+            shared_wormholes: shared_wormholes.clone(),
             disk,
             log,
             metrics: Arc::clone(&metrics),
@@ -99,6 +108,7 @@ impl SqliteStore {
             settings,
             shared,
             shared_mailboxes,
+            shared_wormholes,
             orders,
             readers,
             metrics,
@@ -252,6 +262,7 @@ fn tell_closed(order: Order) {
             PutAnswer::tell(answer, Err(StoreError::Closed));
         }
         Order::Write(Write::Mailbox(order, _)) => order.fail(StoreError::Closed),
+        Order::Write(Write::Wormhole(order, ..)) => order.fail(StoreError::Closed),
         Order::Write(Write::Remove(_)) | Order::Close => {}
     }
 }

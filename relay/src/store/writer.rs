@@ -25,8 +25,11 @@ use super::log::Log;
 use super::mailbox_table::{MailboxBatch, MailboxOrder, MailboxTable};
 use super::mailboxes::SharedMailboxes;
 use super::schema::StoreLock;
+use super::wormhole_table::{WormholeBatch, WormholeOrder, WormholeTable};
+use super::wormholes::SharedWormholes;
 use crate::limits::charged_bytes;
 use crate::metrics::StoreMetrics;
+use crate::wormhole::Rules;
 
 /// Bytes after which a batch is committed even if more is queued.
 const BATCH_BYTES_MAX: usize = 16 * 1_024 * 1_024;
@@ -70,6 +73,8 @@ pub(super) enum Write {
     Remove(Vec<Removed>),
     /// Asks a mailbox for something, at a moment.
     Mailbox(MailboxOrder, u64),
+    /// A command to a wormhole mailbox, under these rules, at a moment.
+    Wormhole(WormholeOrder, Rules, u64),
 }
 
 /// What the writer is told.
@@ -83,6 +88,7 @@ pub(super) enum Order {
 struct Batch {
     inbox: InboxBatch,
     mailboxes: MailboxBatch,
+    wormholes: WormholeBatch,
     bytes: usize,
     /// Deletes that have failed before. They neither fill the batch nor make it urgent, or
     /// every put would get a commit of its own that repeats them all.
@@ -112,31 +118,40 @@ impl Batch {
             }
             Write::Remove(removed) => self.inbox.removed.extend(removed),
             Write::Mailbox(order, now_ms) => self.mailboxes.add(order, now_ms),
+            Write::Wormhole(order, rules, now_ms) => self.wormholes.add(order, rules, now_ms),
         }
     }
 
     fn is_empty(&self) -> bool {
-        self.inbox.puts.is_empty() && self.inbox.removed.is_empty() && self.mailboxes.is_empty()
+        let is_empty = self.inbox.puts.is_empty() && self.inbox.removed.is_empty();
+        is_empty && self.mailboxes.is_empty() && self.wormholes.is_empty()
     }
 
     /// Writes that somebody waits for.
     fn waited_for(&self) -> usize {
         let puts = self.inbox.puts.len();
         puts.saturating_add(self.mailboxes.waited_for())
+            .saturating_add(self.wormholes.len())
     }
 
     /// Writes that make the store larger.
     fn additions(&self) -> usize {
         let puts = self.inbox.puts.len();
         puts.saturating_add(self.mailboxes.additions())
+            .saturating_add(self.wormholes.additions())
     }
 
     fn has_deletes(&self) -> bool {
-        !self.inbox.removed.is_empty() || self.mailboxes.has_deletes()
+        let has_deletes = !self.inbox.removed.is_empty() || self.mailboxes.has_deletes();
+        has_deletes || self.wormholes.len() > self.wormholes.additions()
     }
 
     fn bytes(&self) -> usize {
-        self.bytes.saturating_add(self.mailboxes.bytes())
+        let mailboxes = self
+            .mailboxes
+            .bytes()
+            .saturating_add(self.wormholes.bytes());
+        self.bytes.saturating_add(mailboxes)
     }
 
     fn is_urgent(&self) -> bool {
@@ -150,6 +165,7 @@ impl Batch {
             .len()
             .saturating_add(self.inbox.removed.len())
             .saturating_add(self.mailboxes.len())
+            .saturating_add(self.wormholes.len())
             .saturating_sub(self.retried);
         self.bytes() >= BATCH_BYTES_MAX || writes >= BATCH_WRITES_MAX
     }
@@ -173,8 +189,10 @@ pub(super) struct Writer {
     pub(super) connection: Connection,
     pub(super) inbox: InboxTable,
     pub(super) mailbox: MailboxTable,
+    pub(super) wormhole: WormholeTable,
     pub(super) shared: SharedInboxes,
     pub(super) shared_mailboxes: SharedMailboxes,
+    pub(super) shared_wormholes: SharedWormholes,
     pub(super) disk: DiskFloor,
     pub(super) log: Log,
     pub(super) metrics: Arc<StoreMetrics>,
@@ -284,12 +302,15 @@ impl Writer {
         if let Some(error) = self.hindrance_of_puts(&batch) {
             self.note_failure(error);
             let mailboxes = std::mem::take(&mut batch.mailboxes).without_additions(error);
+            let wormholes = std::mem::take(&mut batch.wormholes).without_additions(error);
             batch = Batch::retry(batch.inbox.failed(error, &self.shared));
             if !self.log.has_room_for_deletes(&self.connection) {
                 mailboxes.fail(error);
+                wormholes.fail(error);
                 return batch;
             }
             batch.mailboxes = mailboxes;
+            batch.wormholes = wormholes;
             if batch.is_empty() {
                 return batch;
             }
@@ -305,12 +326,15 @@ impl Writer {
                 self.inbox.committed(batch.inbox, applied, &self.shared);
                 self.mailbox
                     .committed(batch.mailboxes, &self.shared_mailboxes, &self.shared);
+                self.wormhole
+                    .committed(batch.wormholes, &self.shared_wormholes, &self.shared);
                 Batch::default()
             }
             Err(error) => {
                 let error = StoreError::from(error);
                 self.note_failure(error);
                 self.mailbox.failed(batch.mailboxes, error, &self.shared);
+                self.wormhole.failed(batch.wormholes, error, &self.shared);
                 self.make_room();
                 Batch::retry(batch.inbox.failed(error, &self.shared))
             }
@@ -342,6 +366,9 @@ impl Writer {
         let applied = self.inbox.apply(&transaction, &batch.inbox)?;
         self.mailbox
             .apply(&transaction, &mut batch.mailboxes, &self.shared)?;
+        let sharers = (&self.shared_wormholes, &self.shared);
+        self.wormhole
+            .apply(&transaction, &mut batch.wormholes, sharers)?;
         transaction.commit()?;
         Ok(applied)
     }
@@ -443,6 +470,7 @@ mod tests {
         let mut inboxes = Inboxes::new(StoreLimits::default());
         let inbox = InboxTable::load(&connection, &mut inboxes).unwrap();
         let mailbox = MailboxTable::load(&connection).unwrap();
+        let wormhole = WormholeTable::load(&connection).unwrap();
         let (sender, orders) = mpsc::channel();
         let writer = Writer {
             connection,
@@ -450,6 +478,8 @@ mod tests {
             shared: SharedInboxes::new(inboxes),
             shared_mailboxes: mailbox.shared(),
             mailbox,
+            shared_wormholes: SharedWormholes::new(wormhole.sums()),
+            wormhole,
             disk: DiskFloor::new(path, 0),
             log,
             metrics: Arc::default(),

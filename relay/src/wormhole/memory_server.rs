@@ -116,8 +116,8 @@ impl<R: RngCore> MemoryServer<R> {
             .rules
             .run(&mut self.shelf, who, request, self.now_ms, &mut self.rng);
         let (answer, added) = run.unwrap_or_else(|never| match never {});
-        if let (Some(added), Some(mailbox)) = (added, known.connection.opened()) {
-            self.deliver(mailbox, &added);
+        if let Some(added) = added {
+            self.deliver(&added);
         }
         let replay = match &answer {
             Ok(Outcome::Opened(opening)) => {
@@ -141,14 +141,14 @@ impl<R: RngCore> MemoryServer<R> {
         None
     }
 
-    fn deliver(&mut self, mailbox: u64, added: &Added) {
+    fn deliver(&mut self, added: &Added) {
         let text = message_text(&added.message, self.now_ms);
         let is_author = |side: &Side| *side == added.message.side;
         for client in self.clients.values_mut() {
             let connection = &client.connection;
             let side = connection.bound().map(|bound| &bound.side);
             let is_reached = added.audience == Audience::Everybody || side.is_some_and(is_author);
-            if connection.opened() == Some(mailbox) && is_reached {
+            if connection.opened() == Some(added.mailbox) && is_reached {
                 client.sent.push(text.clone());
             }
         }

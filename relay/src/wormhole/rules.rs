@@ -11,36 +11,10 @@ use super::connection::{Outcome, Request};
 use super::shelf::{MailboxRow, MailboxSide, NameplateSide, Shelf};
 use super::usage::{self, Client, Usage};
 use super::{AppId, MailboxName, Message, Mood, Nameplate, Retire, Seqnum, Side, nameplate};
+use crate::limits::{BLOB_OVERHEAD_BYTES, WormholeLimits};
 
 /// Sides of a mailbox and of a nameplate.
 const SIDES_MAX: usize = 2;
-
-/// Bytes that a message, and an empty mailbox, cost beside their texts.
-use crate::limits::BLOB_OVERHEAD_BYTES as OVERHEAD_BYTES;
-
-/// Bounds of wormhole mailboxes (section 9, amendment 6).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct WormholeLimits {
-    /// Mailboxes of the relay.
-    pub mailboxes_max: u64,
-    /// Messages of one mailbox.
-    pub messages_max: u64,
-    /// Bytes of one mailbox.
-    pub bytes_max: u64,
-    /// Bytes of one frame.
-    pub frame_bytes_max: usize,
-}
-
-impl Default for WormholeLimits {
-    fn default() -> Self {
-        Self {
-            mailboxes_max: 100_000,
-            messages_max: 10_000,
-            bytes_max: 16 * 1_024 * 1_024,
-            frame_bytes_max: 4 * 1_024 * 1_024,
-        }
-    }
-}
 
 /// How the rules are set.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -107,6 +81,8 @@ pub enum Audience {
 /// What became of a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Added {
+    /// The number of its mailbox.
+    pub mailbox: u64,
     /// The message as it is to be sent.
     pub message: Message,
     /// To whom.
@@ -360,7 +336,11 @@ impl Rules {
             shelf.add_message(mailbox, &message)?;
         }
         shelf.touch(mailbox, message.received_ms)?;
-        Ok(Ok(Added { message, audience }))
+        Ok(Ok(Added {
+            mailbox,
+            message,
+            audience,
+        }))
     }
 
     fn make_room<S: Shelf>(
@@ -373,7 +353,7 @@ impl Rules {
         if row.messages >= self.limits.messages_max || bytes > self.limits.bytes_max {
             return Err(Refusal::MailboxFull);
         }
-        let charge = message.bytes().saturating_add(OVERHEAD_BYTES);
+        let charge = message.bytes().saturating_add(BLOB_OVERHEAD_BYTES);
         if shelf.take_room(charge) {
             Ok(())
         } else {
@@ -496,7 +476,7 @@ impl Rules {
         now_ms: u64,
     ) -> Result<Answer<MailboxRow>, S::Error> {
         let is_full = shelf.mailbox_count()? >= self.limits.mailboxes_max;
-        if is_full || !shelf.take_room(OVERHEAD_BYTES) {
+        if is_full || !shelf.take_room(BLOB_OVERHEAD_BYTES) {
             return Ok(Err(Refusal::RelayFull));
         }
         shelf.add_mailbox(app, name, for_nameplate, now_ms).map(Ok)

@@ -2,7 +2,7 @@
 
 use super::{Reason, Setting, Settings, address, deadline, number_in, path, setting, size, switch};
 use crate::config::web::{CREATIONS_PERIOD, PUTS_PERIOD, RATE};
-use crate::config::{CONNECTIONS, Claims, Hosts, TlsFiles, WebConfig, everywhere};
+use crate::config::{CONNECTIONS, Claims, Hosts, TlsFiles, WebConfig, WormholeConfig, everywhere};
 use crate::limits::Rate;
 use sealpost_protocol::limit;
 
@@ -21,6 +21,8 @@ enum Page {
 #[derive(Debug)]
 pub(super) struct WebDraft {
     is_on: bool,
+    /// Whether it has the wormhole door.
+    pub(super) has_wormhole: bool,
     config: WebConfig,
     page: Page,
     cert: Option<std::path::PathBuf>,
@@ -31,6 +33,7 @@ impl Default for WebDraft {
     fn default() -> Self {
         Self {
             is_on: false,
+            has_wormhole: true,
             config: WebConfig::server(everywhere(limit::WEB_PORT)),
             page: Page::default(),
             cert: None,
@@ -57,8 +60,14 @@ impl WebDraft {
         self.is_on.then(|| WebConfig {
             tls,
             page,
+            wormhole: self.config.wormhole.clone().filter(|_| self.has_wormhole),
             ..self.config.clone()
         })
+    }
+
+    /// The wormhole door, whether there is one or not.
+    pub(super) fn wormhole(&mut self) -> &mut WormholeConfig {
+        self.config.wormhole.get_or_insert_default()
     }
 }
 

@@ -11,6 +11,7 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use tokio::time::{Instant, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::doors::web::is_too_large;
 use crate::store::{MailboxWatch, WatchEnd, WatchFrame};
 
 /// Bytes of a message of the other side, which has nothing to say.
@@ -153,13 +154,6 @@ impl Peer {
         }
         Ok(())
     }
-}
-
-fn is_too_large(error: &axum::Error) -> bool {
-    use tokio_tungstenite::tungstenite::Error as SocketError;
-    let inner = std::error::Error::source(error);
-    let socket_error = inner.and_then(|inner| inner.downcast_ref::<SocketError>());
-    matches!(socket_error, Some(SocketError::Capacity(_)))
 }
 
 async fn send(socket: &mut WebSocket, message: Message) -> Result<(), Gone> {
