@@ -170,18 +170,17 @@ describe("every look holds", () => {
   });
 
   it("of this phone, and of a link that was lost", async () => {
-    const { page, phone, desktop } = await shared();
+    const { page, phone } = await shared();
     await page.getByTestId("this-phone").click();
     await holds(page, "phone");
     await page.getByTestId("unpair").click();
     await holds(page, "unpair");
     await page.getByTestId("unpair-cancel").click();
-    // Nobody tells the phone: its watch is closed as if the network had failed.
-    await phone.context.setOffline(true);
-    await desktop.erase();
-    await phone.context.setOffline(false);
+    await relay.stop();
+    relay.lose();
+    await relay.start();
     // The next attempt finds the mailbox gone and makes a new one.
-    await expect.poll(() => page.getByTestId("link-line").innerText(), { timeout: 20_000 }).toContain("had lost");
+    await expect.poll(() => page.locator("main header").innerText(), { timeout: 20_000 }).toContain("had lost");
     await holds(page, "unconfirmed", true);
     await phone.close();
   });

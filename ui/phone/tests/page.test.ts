@@ -235,8 +235,9 @@ describe("messages", () => {
   it("that are older are fetched on the way up, each once and in order", async () => {
     const { desktop, page } = await paired();
     desktop.messages.splice(0, 2, ...Array.from({ length: 300 }, (_, index) => message(index + 1, `Message ${index + 1} ${"word ".repeat(index % 23)}`)));
-    await share(desktop);
-    await desktop.tellTail("home");
+    await desktop.tell({ type: "groups", desktop: "Study", phone: "Pocket", language: "en", groups: [{ id: "long", name: "Long", members: 3, unread: 0, last: 300, trouble: null }] });
+    await desktop.tellTail("long");
+    await expect.poll(() => text(page, "group")).toContain("Message 300");
     await page.getByTestId("group").click();
     await expect.poll(async () => (await page.getByTestId("message").last().innerText()).includes("Message 300")).toBe(true);
     let isDone = false;
@@ -244,7 +245,7 @@ describe("messages", () => {
       for (;;) {
         const asked = await Promise.race([desktop.hearBody("history"), until(() => isDone)]);
         if (asked === null) return;
-        await desktop.answer("home", asked);
+        await desktop.answer("long", asked);
       }
     })();
     const seen = new Set<string>();

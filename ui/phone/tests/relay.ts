@@ -1,7 +1,7 @@
 // The relay itself, as built by cargo, for tests of the page in a browser.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -17,6 +17,8 @@ export interface Relay {
   stop(): Promise<void>;
   /** Starts it again on the same port with the same data. */
   start(): Promise<void>;
+  /** Loses all its data, as a disk may; it has to be stopped. */
+  lose(): void;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,9 @@ export async function startRelay(): Promise<Relay> {
     stop,
     start: async () => {
       running = await run(data, port);
+    },
+    lose: () => {
+      for (const name of readdirSync(data)) if (name.startsWith("inbox")) rmSync(join(data, name));
     },
     close: async () => {
       await stop();
