@@ -43,6 +43,8 @@ pub struct Link {
     pub(super) claimed_at_ms: Option<u64>,
     /// Whether it is to be claimed before anything else.
     pub(super) needs_claim: bool,
+    /// Whether a claim of this process made the mailbox.
+    has_made_mailbox: bool,
     /// The mailbox's incarnation, as it was said last.
     created_ms: Option<u64>,
     asked: Option<(RequestId, Asked)>,
@@ -116,6 +118,7 @@ impl Link {
             restarts: 0,
             claimed_at_ms: None,
             needs_claim: true,
+            has_made_mailbox: false,
             created_ms: None,
             asked: None,
             last_request: 0,
@@ -296,6 +299,7 @@ impl Link {
     fn take_claimed(&mut self, done: &Done, now_ms: u64) {
         self.claimed_at_ms = Some(now_ms);
         self.needs_claim = false;
+        self.has_made_mailbox |= done.is_new;
         if done.is_new && self.row.is_established {
             // It had vanished: expired, erased, or the relay lost its data.
             self.row.unconfirmed_since_ms.get_or_insert(now_ms);
@@ -437,8 +441,16 @@ impl Link {
         }));
     }
 
-    /// The mailbox was erased by the other device.
-    pub(super) fn end_by_peer(&mut self) {
+    /// The mailbox was erased by the other device. Where this one has claimed it anew before it
+    /// heard of that, it erases what it made.
+    pub(super) fn end_by_close(&mut self, now_ms: u64) {
+        if self.has_made_mailbox {
+            self.queue_erase(None, now_ms);
+        }
+        self.end_by_peer();
+    }
+
+    fn end_by_peer(&mut self) {
         self.step
             .effects
             .push(LinkEffect::Tell(LinkEvent::PeerUnpaired));

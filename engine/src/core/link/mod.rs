@@ -26,6 +26,8 @@ mod receiving;
 mod retry;
 mod sending;
 pub mod step;
+#[cfg(test)]
+mod tests;
 pub mod timing;
 mod watching;
 

@@ -205,11 +205,22 @@ impl Link {
         }
     }
 
+    /// The other device says up to where it has everything.
+    ///
+    /// A number above all that this side remembers to have tried says that this side was set
+    /// back to an older copy of itself: what it wrote since then may lie under numbers that the
+    /// other device has long had, and so isn't covered. Everything is sent again; ids make
+    /// that safe.
     fn take_ack(&mut self, ack: Ack) {
         if ack.sequence > LINK_LAST_MAX {
             return;
         }
-        self.row.floor = self.row.floor.max(ack.sequence);
+        if ack.sequence > self.row.floor {
+            self.row.floor = ack.sequence;
+            self.outbox.requeue_all(&mut self.step);
+            self.sending.known = None;
+            return;
+        }
         self.sending.acknowledged = Some(ack);
         self.outbox.acknowledge(ack, &mut self.step);
     }

@@ -87,7 +87,7 @@ impl Link {
         rng: &mut impl CryptoRngCore,
     ) {
         if close == WatchClose::Erased {
-            self.end_by_peer();
+            self.end_by_close(now_ms);
             return;
         }
         let watch = self.watch_mut(direction);
@@ -113,6 +113,9 @@ impl Link {
     pub(super) fn pump_watches(&mut self, now_ms: u64) {
         for direction in Direction::ALL {
             let is_wanted = self.is_watch_wanted(direction);
+            // One that is open stays when the mailbox isn't there any more: why, its close
+            // frame says.
+            let is_here = self.claimed_at_ms.is_some();
             let watch = self.watch_mut(direction);
             let is_silent = watch.silent_ms.is_some_and(|at_ms| at_ms <= now_ms);
             if watch.silent_ms.is_some() && (!is_wanted || is_silent) {
@@ -123,7 +126,7 @@ impl Link {
                 }
             }
             let watch = self.watch_mut(direction);
-            let may_open = watch.retry.until(now_ms).is_none() && !watch.is_held;
+            let may_open = is_here && watch.retry.until(now_ms).is_none() && !watch.is_held;
             if is_wanted && watch.silent_ms.is_none() && may_open {
                 watch.silent_ms = Some(now_ms.saturating_add(timing::WATCH_SILENCE_MS));
                 self.step.effects.push(LinkEffect::OpenWatch(direction));
@@ -132,9 +135,8 @@ impl Link {
     }
 
     fn is_watch_wanted(&self, direction: Direction) -> bool {
-        let is_here = self.claimed_at_ms.is_some() && !self.is_standing_still();
         let is_needed = direction == self.role.reads() || self.sending.blocked_until_ms.is_some();
-        self.is_visible && is_here && is_needed && !self.is_over
+        self.is_visible && is_needed && !self.is_standing_still() && !self.is_over
     }
 
     /// Somebody looks, or the network is back: watches are tried at once.
@@ -155,7 +157,8 @@ impl Link {
                 } else {
                     &self.watches.1
                 };
-                watch.next_timer(now_ms, self.is_watch_wanted(direction))
+                let is_wanted = self.is_watch_wanted(direction) && self.claimed_at_ms.is_some();
+                watch.next_timer(now_ms, is_wanted)
             })
             .min()
     }

@@ -40,6 +40,16 @@ impl JoiningB {
             welcome: None,
         }
     }
+
+    #[cfg(test)]
+    pub(super) fn hello_id(&self) -> Option<PayloadId> {
+        self.hello
+    }
+
+    #[cfg(test)]
+    pub(super) fn challenge_body(&self) -> Option<Vec<u8>> {
+        self.challenge.as_ref().map(Challenge::encode)
+    }
 }
 
 impl LinkPairing {
@@ -48,6 +58,11 @@ impl LinkPairing {
             Side::A(_) => None,
             Side::B(side) => Some(side),
         }
+    }
+
+    /// Whether B has said nothing but `hello`.
+    pub(super) const fn is_saying_hello(&self) -> bool {
+        matches!(&self.side, Side::B(side) if side.challenge.is_none())
     }
 
     pub(super) fn say_hello(&mut self, rng: &mut impl CryptoRngCore) {

@@ -33,6 +33,13 @@ pub(super) struct Mail {
 }
 
 impl Mail {
+    /// Another device was quicker with this number: looks where it can be said instead.
+    pub(super) fn look_again(&mut self) {
+        self.outgoing.clear();
+        self.is_shared = true;
+        self.wants_head = true;
+    }
+
     /// What to ask next.
     pub(super) fn next(&mut self, role: Role) -> Option<(Asked, LinkRequest)> {
         if self.wants_head {
@@ -87,7 +94,7 @@ impl LinkPairing {
     pub(super) fn take_head(&mut self, last: Option<u64>, rng: &mut impl CryptoRngCore) {
         self.mail.wants_head = false;
         self.mail.last = last.unwrap_or(0);
-        self.mail.is_shared = self.mail.last > 0;
+        self.mail.is_shared |= self.mail.last > 0;
         if self.mail.last > LINK_LAST_MAX {
             self.fail(PairingFailure::Refused);
         } else {

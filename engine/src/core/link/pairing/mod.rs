@@ -19,6 +19,8 @@ mod a;
 mod b;
 mod mail;
 pub mod step;
+#[cfg(test)]
+mod tests;
 
 use rand_core::CryptoRngCore;
 use sealpost_protocol::limit::LINK_PAIRING_MS;
@@ -211,6 +213,7 @@ impl LinkPairing {
             Verdict::ClaimsClosed => self.fail(PairingFailure::Expired),
             Verdict::NoMailbox => self.fail(PairingFailure::PeerCancelled),
             Verdict::WrongToken => self.fail(PairingFailure::WrongToken),
+            Verdict::Taken(_) if self.is_saying_hello() => self.mail.look_again(),
             // Nobody else writes this direction, unless somebody else has the code.
             Verdict::Taken(_) | Verdict::Jump | Verdict::Full => {
                 self.fail(PairingFailure::TwoDevices);

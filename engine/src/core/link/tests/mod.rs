@@ -1,0 +1,8 @@
+//! The link's machine against the relay's own rules.
+
+mod ending;
+mod receiving;
+mod retrying;
+mod rig;
+mod sending;
+mod watching;
