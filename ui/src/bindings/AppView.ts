@@ -41,7 +41,11 @@ groups: Array<GroupView>,
 /**
  * The relay on this computer.
  */
-relay: RelayView, phones: PhonesView, 
+relay: RelayView, 
+/**
+ * The phones of this profile.
+ */
+phones: PhonesView, 
 /**
  * What this program is.
  */

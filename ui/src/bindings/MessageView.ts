@@ -24,7 +24,11 @@ authorId: string,
 /**
  * The author's name when the message was handled.
  */
-authorName: string, via: string | null, 
+authorName: string, 
+/**
+ * The author's phone that it was written on, where it was written on one.
+ */
+via: string | null, 
 /**
  * The text; null when this version can't show the message.
  */

@@ -2,4 +2,40 @@
 import type { PhonePairingStep } from "./PhonePairingStep";
 import type { PhoneSharingView } from "./PhoneSharingView";
 
-export type PhonePairingView = { step: PhonePairingStep, link: string | null, qrSvg: string | null, expiresAtMs: number, name: string | null, digits: string | null, sharing: PhoneSharingView, insteadOf: string | null, };
+/**
+ * A pairing with a phone.
+ */
+export type PhonePairingView = { 
+/**
+ * How far it is.
+ */
+step: PhonePairingStep, 
+/**
+ * What the code says. Gone once a phone has used it: nobody else may.
+ */
+link: string | null, 
+/**
+ * The code: a complete SVG document, dark on light, quiet zone included. Gone with the
+ * link.
+ */
+qrSvg: string | null, 
+/**
+ * When the code ends.
+ */
+expiresAtMs: number, 
+/**
+ * The name that the phone gives itself, once it is known.
+ */
+name: string | null, 
+/**
+ * The six digits that the phone must show too.
+ */
+digits: string | null, 
+/**
+ * What the phone will see.
+ */
+sharing: PhoneSharingView, 
+/**
+ * The phone that it takes the place of, because that one can't reach this computer.
+ */
+insteadOf: string | null, };

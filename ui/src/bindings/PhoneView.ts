@@ -3,4 +3,44 @@ import type { PhoneSharingView } from "./PhoneSharingView";
 import type { PhoneState } from "./PhoneState";
 import type { PhoneTrouble } from "./PhoneTrouble";
 
-export type PhoneView = { id: string, name: string, state: PhoneState, sinceMs: number | null, lastContactMs: number | null, waiting: number, trouble: PhoneTrouble | null, addressGone: string | null, sharing: PhoneSharingView, };
+/**
+ * A phone.
+ */
+export type PhoneView = { 
+/**
+ * Names it in the commands.
+ */
+id: string, 
+/**
+ * What it is called on this computer.
+ */
+name: string, 
+/**
+ * How the link to it stands.
+ */
+state: PhoneState, 
+/**
+ * Since when nothing has confirmed the link, in the state `unconfirmed`.
+ */
+sinceMs: number | null, 
+/**
+ * When something authentic came from it last.
+ */
+lastContactMs: number | null, 
+/**
+ * How much waits for it.
+ */
+waiting: number, 
+/**
+ * What keeps the link from working.
+ */
+trouble: PhoneTrouble | null, 
+/**
+ * The address of this computer that it was paired at, where that is gone: there the
+ * phone finds nothing.
+ */
+addressGone: string | null, 
+/**
+ * What it sees.
+ */
+sharing: PhoneSharingView, };

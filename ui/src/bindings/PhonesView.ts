@@ -5,4 +5,39 @@ import type { PhonePairingClosed } from "./PhonePairingClosed";
 import type { PhonePairingView } from "./PhonePairingView";
 import type { PhoneView } from "./PhoneView";
 
-export type PhonesView = { on: boolean, door: PhoneDoor, failure: AppError | null, port: number, host: string | null, pairing: PhonePairingView | null, pairingClosed: PhonePairingClosed | null, phones: Array<PhoneView>, };
+/**
+ * The phones, the door that they come in by, and a pairing that is going on.
+ */
+export type PhonesView = { 
+/**
+ * Whether phones may connect while the relay runs.
+ */
+on: boolean, 
+/**
+ * Whether they can.
+ */
+door: PhoneDoor, 
+/**
+ * Why they can't, in the state `failed`, or why the links to them can't be used.
+ */
+failure: AppError | null, 
+/**
+ * The port of the page that phones open; zero until one was chosen.
+ */
+port: number, 
+/**
+ * What a code names as this computer; null without a network.
+ */
+host: string | null, 
+/**
+ * The pairing that is going on.
+ */
+pairing: PhonePairingView | null, 
+/**
+ * How the last pairing ended, until the next one begins.
+ */
+pairingClosed: PhonePairingClosed | null, 
+/**
+ * The phones, in the order of their pairing.
+ */
+phones: Array<PhoneView>, };
