@@ -95,7 +95,13 @@ export function isoTime(ms: number): string {
 }
 
 export function formatTime(ms: number): string {
-  return new Intl.DateTimeFormat(regional, { timeStyle: "short" }).format(inCalendar(ms));
+  return timeFormat()(ms);
+}
+
+/** What writes the time of a day, for many at once; it stays in the time zone of now. */
+export function timeFormat(): (ms: number) => string {
+  const format = new Intl.DateTimeFormat(regional, { timeStyle: "short" });
+  return (ms) => format.format(inCalendar(ms));
 }
 
 export function formatDate(ms: number): string {

@@ -10,8 +10,9 @@ import { type Direction, type Random, reads, wipe, writes } from "./key";
 import * as limit from "./limit";
 import { LinkMemory } from "./memory";
 import { newPayloadId, type Kind } from "./payload";
+import { Patience } from "./patience";
 import { Receiving } from "./receiving";
-import { backoff, retryAfter } from "./retry";
+import { retryAfter } from "./retry";
 import { Sending, type Outcome } from "./sending";
 import type { LinkRow, LinkSnapshot, LinkStatus, LinkStep, LinkTrouble, OutboxRow } from "./step";
 import { Watching } from "./watching";
@@ -28,12 +29,9 @@ export class Link {
   readonly #sending: Sending;
   readonly #receiving: Receiving;
   readonly #watching: Watching;
+  readonly #patience: Patience;
   #underWay: { id: number; request: LinkRequest } | null = null;
   #requests = 0;
-  #retryAtMs = 0;
-  #isAsked = false;
-  #failures = 0;
-  #unreadable = 0;
   #missing = 0;
   #isVisible = true;
   #isStopped = false;
@@ -43,6 +41,7 @@ export class Link {
     this.#sending = new Sending(this.#memory);
     this.#receiving = new Receiving(this.#memory, this.#sending);
     this.#watching = new Watching(this.#memory);
+    this.#patience = new Patience(this.#memory);
   }
 
   /** Where the requests go. */
@@ -65,7 +64,7 @@ export class Link {
   status(): LinkStatus {
     const { row, trouble, isConnected, skipped } = this.#memory;
     const { unconfirmedSinceMs, lost, newerPeer, lastContactMs } = row;
-    const retryAtMs = this.#failures > 0 || this.#isAsked ? this.#retryAtMs : null;
+    const retryAtMs = this.#patience.isWaiting ? this.#patience.retryAtMs : null;
     return { isConnected, trouble, blockedSinceMs: this.#sending.blockedSinceMs, retryAtMs, unconfirmedSinceMs, lost, newerPeer, lastContactMs, skipped };
   }
 
@@ -157,7 +156,7 @@ export class Link {
   nextTimer(nowMs: number): number | null {
     if (this.isGone || this.#isStopped) return null;
     const { claimedAtMs } = this.#memory;
-    const times = [...this.#sending.nextTimer(nowMs), ...this.#watching.nextTimer(this.#watched()), this.#retryAtMs];
+    const times = [...this.#sending.nextTimer(nowMs), ...this.#watching.nextTimer(this.#watched()), this.#patience.retryAtMs];
     if (claimedAtMs !== null) times.push(claimedAtMs + limit.RECLAIM_MS);
     // What was due before has been done, or waits for something else than a time.
     const ahead = times.filter((time) => time > nowMs);
@@ -174,7 +173,7 @@ export class Link {
   #advance(nowMs: number): void {
     if (this.isGone || this.#isStopped) return;
     this.#sending.expire(nowMs);
-    if (this.#underWay === null && nowMs >= this.#retryAtMs) {
+    if (this.#underWay === null && nowMs >= this.#patience.retryAtMs) {
       const request = this.#next(nowMs);
       if (request !== null) {
         this.#requests += 1;
@@ -198,7 +197,7 @@ export class Link {
   }
 
   #wake(nowMs: number): void {
-    if (!this.#isAsked) this.#retryAtMs = Math.min(this.#retryAtMs, nowMs);
+    this.#patience.wake(nowMs);
     this.#watching.wake(nowMs);
     this.#sending.release();
     this.#sending.recheck();
@@ -209,21 +208,21 @@ export class Link {
   #judge(request: LinkRequest, answer: Answer, nowMs: number): void {
     if (answer.is === "noAnswer") return this.#backOff("unreachable", nowMs);
     if (answer.is === "unreadable") {
-      this.#unreadable += 1;
-      return this.#backOff(this.#unreadable >= limit.UNREADABLE_MAX ? "misbehaves" : "unreachable", nowMs);
+      this.#sending.recheck();
+      return this.#patience.handleUnreadable(nowMs);
     }
-    this.#unreadable = 0;
+    this.#patience.understand();
     if (answer.is === "ok") return this.#succeed(request, answer, nowMs);
     switch (answer.status) {
       case 401:
         return this.#stop("notUnderstood");
       case 403:
-        return answer.error === "origin_denied" ? this.#pause("refusedAddress", limit.CONFIGURATION_MS, nowMs) : this.#stop("wrongToken");
+        return answer.error === "origin_denied" ? this.#patience.pause("refusedAddress", limit.CONFIGURATION_MS, nowMs) : this.#stop("wrongToken");
       case 421:
-        return this.#pause("refusedAddress", limit.CONFIGURATION_MS, nowMs);
+        return this.#patience.pause("refusedAddress", limit.CONFIGURATION_MS, nowMs);
       case 429:
       case 503:
-        return this.#pause("busy", retryAfter(answer.retryAfterMs, this.#memory.unit()), nowMs);
+        return this.#patience.pause("busy", retryAfter(answer.retryAfterMs, this.#memory.unit()), nowMs);
       default:
         return this.#refuse(request, answer, nowMs);
     }
@@ -245,11 +244,7 @@ export class Link {
   }
 
   #succeed(request: LinkRequest, answer: Answer & { is: "ok" }, nowMs: number): void {
-    this.#failures = 0;
-    this.#isAsked = false;
-    this.#retryAtMs = 0;
-    this.#memory.isConnected = true;
-    this.#memory.trouble = null;
+    this.#patience.succeed();
     if (request.is !== "claim") this.#missing = 0;
     switch (request.is) {
       case "claim":
@@ -292,25 +287,12 @@ export class Link {
   #lose(nowMs: number): void {
     this.#memory.claimedAtMs = null;
     this.#memory.set({ lost: true });
-    this.#memory.isConnected = true;
-    this.#memory.trouble = null;
-    this.#failures += 1;
-    this.#retryAtMs = nowMs + limit.LOST_MS;
+    this.#patience.lose(nowMs);
   }
 
   #backOff(trouble: LinkTrouble, nowMs: number): void {
     this.#sending.recheck();
-    this.#memory.isConnected = trouble !== "unreachable";
-    this.#memory.trouble = trouble;
-    this.#retryAtMs = nowMs + backoff(this.#failures, limit.BACKOFF_MAX_MS, this.#memory.unit());
-    this.#failures += 1;
-  }
-
-  #pause(trouble: LinkTrouble, delayMs: number, nowMs: number): void {
-    this.#memory.isConnected = true;
-    this.#memory.trouble = trouble;
-    this.#retryAtMs = nowMs + delayMs;
-    this.#isAsked = true;
+    this.#patience.backOff(trouble, nowMs);
   }
 
   #stop(trouble: LinkTrouble): void {

@@ -1,13 +1,24 @@
 // One message or text, with the day, the gap or the line that stands above it.
 
 import { cleanName } from "../../../src/names";
-import { formatDay, formatMoment, formatTime, isoTime, t } from "../../../src/text";
+import { currentLanguage, formatDay, isoTime, t, timeFormat } from "../../../src/text";
 import { bdi, button, type Child, h } from "../dom";
 import type { Phone } from "../phone";
 import type { ConversationRow } from "../rows";
 import { deliveryLine, desktopName, textLine } from "../words";
 import { sign, type Sign } from "./signs";
 import { messageText } from "./text";
+
+/** To make a format takes as long as to draw a row, and many rows are drawn in one go. */
+const FORMAT_LIFE_MS = 1_000;
+let format: { atMs: number; language: string; write: (ms: number) => string } | null = null;
+
+function timeOf(ms: number): string {
+  const nowMs = Date.now();
+  const language = currentLanguage();
+  if (format === null || format.language !== language || Math.abs(nowMs - format.atMs) > FORMAT_LIFE_MS) format = { atMs: nowMs, language, write: timeFormat() };
+  return format.write(ms);
+}
 
 export function messageRow(row: ConversationRow, place: number, count: number, phone: Phone, ongrow: () => void): HTMLElement {
   const { message, kept, own, isFirstOfRun, isFirstNew, dayMs } = row;
@@ -22,7 +33,7 @@ export function messageRow(row: ConversationRow, place: number, count: number, p
       { class: "slip" },
       author(row, phone),
       message.text === null ? h("p", { class: "unknown" }, t("message-unknown")) : messageText(message.text, ongrow),
-      h("footer", {}, h("time", { datetime: isoTime(message.storedAtMs), title: formatMoment(message.storedAtMs) }, formatTime(message.storedAtMs)), state(row, phone)),
+      h("footer", {}, h("time", { datetime: isoTime(message.storedAtMs) }, timeOf(message.storedAtMs)), state(row, phone)),
       own?.state === "failed" && h("p", { class: "row" }, button("", t("page-text-retry"), "rewrite", () => void phone.rewrite(own)), button("quiet", t("message-delete"), "drop", () => void phone.drop(own.id))),
     ),
   );
