@@ -33,7 +33,7 @@ pub use doors::link::{
     DirectionRequest, MailboxRequest, Route, RouteError, WATCH_PROTOCOL, bearer_of_header,
     bearer_of_protocols,
 };
-pub use doors::web::{Authority, CertificateError};
+pub use doors::web::{Authority, CertificateError, check_certificate};
 pub use in_process::Mailboxes;
 pub use limits::{
     BLOB_OVERHEAD_BYTES, MailboxLimits, PushRate, PushRates, Rate, Rates, SessionLimits,

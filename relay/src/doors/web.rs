@@ -54,7 +54,7 @@ use crate::metrics::WebMetrics;
 use crate::start_error::StartError;
 
 pub use host::Authority;
-pub use tls::CertificateError;
+pub use tls::{CertificateError, check_certificate};
 
 /// Bytes of a request's header block.
 const HEADER_BYTES_MAX: usize = 16 * 1_024;

@@ -94,8 +94,8 @@ impl From<IpAddr> for AddressKey {
         match address.to_canonical() {
             IpAddr::V4(address) => Self(address.to_bits().into(), false),
             IpAddr::V6(address) => {
-                let [network, _] = [64, 0].map(|shift| (address.to_bits() >> shift) as u64);
-                Self(network, true)
+                let network = u64::try_from(address.to_bits() >> 64);
+                Self(network.unwrap_or_default(), true)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `check-config`: whether `run` would accept the configuration.
 
-use sealpost_relay::effective_toml;
+use sealpost_relay::{check_certificate, effective_toml};
 
 use super::arguments::Place;
 use super::explanation::Explanation;
@@ -14,6 +14,10 @@ pub(crate) fn check(place: &Place) -> Result<(), Explanation> {
         .config
         .check()
         .map_err(|error| Explanation::config(&error))?;
+    let web = setup.config.web.as_ref();
+    if let Some(tls) = web.and_then(|web| web.tls.as_ref()) {
+        check_certificate(tls).map_err(Explanation::certificate)?;
+    }
     let source = match &setup.config_path {
         Some(path) => format!("The configuration in {} can be used.", path.display()),
         None => "No configuration file; the environment and the defaults can be used.".to_owned(),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use sealpost_protocol::address::AddressError;
 use sealpost_relay::key_file::KeyFileError;
-use sealpost_relay::{ConfigError, Port, StartError, StoreOpenError};
+use sealpost_relay::{CertificateError, ConfigError, Port, StartError, StoreOpenError};
 
 /// The three parts. Unlike the library's errors it may name files.
 #[derive(Debug)]
@@ -144,6 +144,15 @@ impl Explanation {
         Self::new(what, format!("{error}."), advice)
     }
 
+    pub(crate) fn certificate(error: CertificateError) -> Self {
+        Self::new(
+            "The certificate of the web port is not used.",
+            format!("{error}."),
+            "check web.tls_cert and web.tls_key: both are files in PEM, the chain with the \
+             relay's own certificate first, and this user may read them.",
+        )
+    }
+
     pub(crate) fn address(error: AddressError) -> Self {
         Self::new(
             "There is no such relay address.",
@@ -177,12 +186,7 @@ impl Explanation {
                 let advice = format!("listen on every address with {option} :PORT.");
                 Self::new(what, format!("{error}."), advice)
             }
-            StartError::Certificate(_) => Self::new(
-                what,
-                format!("{error}."),
-                "check web.tls_cert and web.tls_key: both are files in PEM, the chain with the \
-                 relay's own certificate first, and this user may read them.",
-            ),
+            StartError::Certificate(error) => Self::certificate(*error),
             StartError::WebOpen => Self::new(
                 what,
                 format!("{error}."),

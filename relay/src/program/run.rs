@@ -208,7 +208,6 @@ mod tests {
             listen_receive: anywhere,
             listen_push: anywhere,
             listen_health: None,
-            listen_web: None,
             store_path: folder.path().join("inbox.db"),
             ..Config::default()
         };

@@ -57,6 +57,11 @@ async fn curl_plays_a_device_as_the_page_shows() {
         let output = run.await.unwrap().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {errors}", step.typed);
-        assert_eq!(told(&output.stdout), step.shown.trim_end(), "{}", step.typed);
+        assert_eq!(
+            told(&output.stdout),
+            step.shown.trim_end(),
+            "{}",
+            step.typed
+        );
     }
 }

@@ -14,7 +14,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::client::Request;
-use crate::door::{Door, config};
+use crate::door::{Door, MAILBOX, TOKEN, at, config};
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -54,6 +54,26 @@ async fn the_door_speaks_tls_with_the_operators_certificate() {
     assert_eq!(info.said(), (200, ""));
     let again = Request::new("GET", "/v1/info").send_on(&mut stream).await;
     assert_eq!(again.status, 200);
+}
+
+/// A watch behind TLS is one, too.
+#[tokio::test]
+async fn a_watch_goes_through_tls() {
+    use futures_util::StreamExt as _;
+    use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+    let door = Door::open_with(|web| web.tls = Some(files())).await;
+    let mut stream = connect(door.port).await.unwrap();
+    assert_eq!(at(&[]).put().send_on(&mut stream).await.status, 201);
+    let url = format!("wss://relay.test/v1/mailboxes/{MAILBOX}/a2b/watch");
+    let mut request = url.into_client_request().unwrap();
+    let bearer = format!("Bearer {TOKEN}").parse().unwrap();
+    request.headers_mut().insert("authorization", bearer);
+    let stream = connect(door.port).await.unwrap();
+    let (mut socket, _) = tokio_tungstenite::client_async(request, stream)
+        .await
+        .unwrap();
+    let frame = socket.next().await.unwrap().unwrap().into_text().unwrap();
+    assert!(frame.contains(r#""type":"state""#), "{frame}");
 }
 
 /// Whoever doesn't speak TLS, or says nothing, is let go.

@@ -262,6 +262,12 @@ fn check_config_names_line_and_reason_and_makes_nothing() {
         error.contains("line 3") && error.contains("relay.listen"),
         "{error}"
     );
+    let web = |rest: &str| check(&format!("[relay]\nlisten_web = \":0\"\n[web]\n{rest}"));
+    assert!(succeed(web("")).contains("listen_web = \"[::]:0\""));
+    let error = fail(web("tls_cert = \"nowhere.pem\"\n"));
+    assert!(error.contains("go together"), "{error}");
+    let error = fail(web("tls_cert = \"nowhere.pem\"\ntls_key = \"key.pem\"\n"));
+    assert!(error.contains("web.tls_cert can't be read"), "{error}");
     assert!(!folder.path().join("data").exists());
 }
 

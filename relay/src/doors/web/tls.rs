@@ -40,6 +40,15 @@ pub enum CertificateError {
     NoPair,
 }
 
+/// Whether the two files can be used, without opening a port.
+///
+/// # Errors
+///
+/// Tells which of them can't, and why.
+pub fn check_certificate(files: &TlsFiles) -> Result<(), CertificateError> {
+    read(files).map(drop)
+}
+
 type Moments = [Option<SystemTime>; 2];
 
 /// The certificate in use.
@@ -110,4 +119,55 @@ fn read(files: &TlsFiles) -> Result<ServerConfig, CertificateError> {
         .map_err(|_| CertificateError::NoPair)?;
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(config)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: [&str; 2] = [
+        include_str!("../../../tests/link/certificate/cert.pem"),
+        include_str!("../../../tests/link/certificate/key.pem"),
+    ];
+    const SECOND: [&str; 2] = [
+        include_str!("../../../tests/link/certificate/renewed_cert.pem"),
+        include_str!("../../../tests/link/certificate/renewed_key.pem"),
+    ];
+
+    /// Writes both files, at a moment that no earlier ones have.
+    fn write(files: &TlsFiles, texts: [&str; 2], second: u64) {
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + second);
+        for (path, text) in [(&files.cert, texts[0]), (&files.key, texts[1])] {
+            fs::write(path, text).unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(moment).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_renewed_certificate_is_taken_and_half_of_one_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = TlsFiles {
+            cert: folder.path().join("cert.pem"),
+            key: folder.path().join("key.pem"),
+        };
+        write(&files, FIRST, 0);
+        assert_eq!(check_certificate(&files), Ok(()));
+        let tls = Tls::open(files.clone()).unwrap();
+        let in_use = || Arc::as_ptr(tls.acceptor().config());
+        let first = in_use();
+        tls.renew();
+        assert_eq!(in_use(), first, "nothing has changed");
+        write(&files, [SECOND[0], FIRST[1]], 60);
+        tls.renew();
+        assert_eq!(in_use(), first, "halfway through a renewal");
+        assert_eq!(check_certificate(&files), Err(CertificateError::NoPair));
+        write(&files, SECOND, 120);
+        tls.renew();
+        assert_ne!(in_use(), first);
+        fs::remove_file(&files.key).unwrap();
+        let second = in_use();
+        tls.renew();
+        assert_eq!(in_use(), second);
+    }
 }
