@@ -499,9 +499,11 @@ impl Link {
         if self.needs_claim {
             self.ask(Asked::Claim, LinkRequest::Claim);
         } else if self.is_turn_of_sending {
-            let _asked = self.send_next(now_ms, rng) || self.fetch_next();
-        } else {
-            let _asked = self.fetch_next() || self.send_next(now_ms, rng);
+            if !self.send_next(now_ms, rng) {
+                self.fetch_next();
+            }
+        } else if !self.fetch_next() {
+            self.send_next(now_ms, rng);
         }
     }
 
