@@ -22,11 +22,16 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** The program, or a sentence about how to get it. */
+/** Where cargo puts a program. */
+export function built(name: string): string {
+  const folder = process.env["SEALPOST_PROGRAMS"] ?? join(process.env["CARGO_TARGET_DIR"] ?? join(ROOT, "target"), "debug");
+  return join(folder, name);
+}
+
+/** The relay, or a sentence about how to get it. */
 function program(): string {
-  const folder = process.env["CARGO_TARGET_DIR"] ?? join(ROOT, "target");
-  const path = process.env["SEALPOST_RELAY_PROGRAM"] ?? join(folder, "debug/sealpost-relay");
-  if (!existsSync(path)) throw new Error("the relay isn't built: run cargo build -p sealpost-relay first");
+  const path = built("sealpost-relay");
+  if (!existsSync(path)) throw new Error("the relay isn't built: run cargo build -p sealpost-relay -p sealpost-cli first");
   return path;
 }
 
