@@ -4,8 +4,8 @@
 //! it. Never opens a database and never reads a key.
 //!
 //! Layout: `lock`, `profile.json` (0600, replaced whole), `trueseal_<namespace>.db` per
-//! group, `relay/` for the relay inside the app, and while a backup comes back the folders of
-//! `backup/restore.rs`. The directory is 0700.
+//! group, `links.db` for links, `relay/` for the relay inside the app, and while a backup comes
+//! back the folders of `backup/restore.rs`. The directory is 0700.
 //!
 //! Invariants:
 //! - one engine per profile: the lock is the operating system's, so that it ends with the
@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::backup;
 use crate::durable_file;
+use crate::link::Links;
 use crate::namespace::Namespace;
 
 /// The format of `profile.json` that this version writes.
@@ -456,7 +457,7 @@ fn read_record(path: &Path) -> Result<Option<(ProfileId, Record)>, ProfileError>
 }
 
 fn make_record(directory: &Path) -> Result<(ProfileId, Record), ProfileError> {
-    if !list_namespaces(directory)?.is_empty() {
+    if !list_namespaces(directory)?.is_empty() || Links::exist(directory) {
         return Err(ProfileError::Damaged);
     }
     let id = ProfileId::generate(&mut OsRng);

@@ -1,5 +1,11 @@
 //! Links between two command-line clients, on a relay that is a program of its own.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that can't go on has failed"
+)]
+
 use std::io::Write as _;
 use std::path::Path;
 

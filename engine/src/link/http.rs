@@ -10,7 +10,7 @@
 //! Invariant: neither token nor mailbox reach a log, and the token stands in a header only.
 
 mod exchange;
-mod line;
+pub(crate) mod line;
 mod reading;
 mod socket;
 #[cfg(test)]

@@ -74,14 +74,16 @@ fn a_newer_or_damaged_record_is_refused_and_stays_as_it_is() {
 #[test]
 fn databases_without_a_record_are_not_taken_for_a_new_profile() {
     let data = tempfile::tempdir().unwrap();
-    let directory = data.path().join("default");
-    fs::create_dir(&directory).unwrap();
-    fs::write(directory.join("trueseal_a.db"), "x").unwrap();
-    assert_eq!(
-        Profile::open(data.path(), "default").unwrap_err(),
-        ProfileError::Damaged
-    );
-    assert!(!directory.join("profile.json").exists());
+    for (name, database) in [("default", "trueseal_a.db"), ("other", "links.db")] {
+        let directory = data.path().join(name);
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join(database), "x").unwrap();
+        assert_eq!(
+            Profile::open(data.path(), name).unwrap_err(),
+            ProfileError::Damaged
+        );
+        assert!(!directory.join("profile.json").exists());
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 
 mod bad_input;
+mod log_canary;
 mod pairing;
 mod relay_faults;
 mod rig;

@@ -15,22 +15,23 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use super::super::relay_url::RelayUrl;
 use super::super::transport::LinkFailure;
 use super::timing::CONNECT_MAX;
+pub(crate) use super::timing::{GOODBYE_MAX, REQUEST_MAX as OPENING_MAX};
 use crate::session::dial::{Way, dial};
 use crate::session::timing::Timing;
 
 /// Something that bytes can be read from and written to.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// A connection to a web door.
-pub(super) struct Line {
-    pub(super) stream: Box<dyn Stream>,
-    pub(super) way: Option<Way>,
+pub(crate) struct Line {
+    pub(crate) stream: Box<dyn Stream>,
+    pub(crate) way: Option<Way>,
 }
 
 /// Connects within the time that the specification gives.
-pub(super) async fn open(url: &RelayUrl) -> Result<Line, LinkFailure> {
+pub(crate) async fn open(url: &RelayUrl) -> Result<Line, LinkFailure> {
     timeout(CONNECT_MAX, connect(url))
         .await
         .unwrap_or(Err(LinkFailure::NoAnswer))

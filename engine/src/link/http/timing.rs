@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(super) const CONNECT_MAX: Duration = Duration::from_secs(5);
 
 /// How long a request may take, from its first byte to the last of its answer.
-pub(super) const REQUEST_MAX: Duration = Duration::from_secs(30);
+pub(crate) const REQUEST_MAX: Duration = Duration::from_secs(30);
 
 /// The largest answer that is read: a page of the largest envelopes in base64, and what
 /// stands around them.
@@ -20,3 +20,6 @@ pub(super) const WATCH_SILENCE_MAX: Duration = Duration::from_secs(75);
 
 /// The largest frame of a watch that is read.
 pub(super) const FRAME_BYTES_MAX: usize = 16 * 1024;
+
+/// How long the other side is waited for when a connection is closed.
+pub(crate) const GOODBYE_MAX: Duration = Duration::from_secs(1);
