@@ -222,6 +222,7 @@ mod tests {
             door,
             store: Arc::clone(&store),
             mailboxes,
+            wormholes: Box::new(Default::default),
             web: Arc::default(),
             commits: Arc::default(),
             store_path: "nowhere".into(),

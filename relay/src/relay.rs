@@ -150,6 +150,7 @@ impl Relay {
                 door: Arc::clone(&door),
                 store: Arc::clone(&store),
                 mailboxes: mailboxes.clone(),
+                wormholes: wormholes.counter(),
                 web: Arc::clone(&web_metrics),
                 commits,
                 store_path: config.store_path,

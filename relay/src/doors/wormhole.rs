@@ -62,6 +62,12 @@ impl Wormholes {
         self.store.wormhole_sums()
     }
 
+    /// The same, for whoever asks again and again.
+    pub(crate) fn counter(&self) -> Box<dyn Fn() -> (WormholeSums, u64) + Send + Sync> {
+        let wormholes = self.clone();
+        Box::new(move || wormholes.sums())
+    }
+
     /// Prunes at once and then again and again.
     pub(crate) async fn prune(self, rules: Rules) {
         loop {

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::doors::native::NativeDoor;
 use crate::in_process::Mailboxes;
-use crate::store::InboxStore;
+use crate::store::{InboxStore, WormholeSums};
 
 /// What the format is called in HTTP.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
@@ -22,6 +22,8 @@ pub(crate) struct Source {
     pub(crate) door: Arc<NativeDoor>,
     pub(crate) store: Arc<dyn InboxStore>,
     pub(crate) mailboxes: Mailboxes,
+    /// What wormhole mailboxes hold, and how many connections have one open.
+    pub(crate) wormholes: Box<dyn Fn() -> (WormholeSums, u64) + Send + Sync>,
     pub(crate) web: Arc<WebMetrics>,
     pub(crate) commits: Arc<StoreMetrics>,
     pub(crate) store_path: PathBuf,
@@ -39,6 +41,7 @@ impl Source {
         page.waiting(self.store.as_ref());
         page.web(&self.web);
         page.mailboxes(&self.mailboxes);
+        page.wormholes((self.wormholes)());
         page.commits(&self.commits);
         page.files(&self.store_path);
         page.0
@@ -171,6 +174,21 @@ impl Page {
             let status = status.to_string();
             self.sample("web_answers_total", &[("status", &status)], count.get());
         }
+    }
+
+    fn wormholes(&mut self, (sums, openings): (WormholeSums, u64)) {
+        self.gauge("wormhole_mailboxes", "Wormhole mailboxes.", sums.mailboxes);
+        self.gauge(
+            "wormhole_messages",
+            "Messages that wait in wormhole mailboxes.",
+            sums.messages,
+        );
+        self.gauge("wormhole_bytes", "Bytes of those.", sums.bytes);
+        self.gauge(
+            "wormhole_openings",
+            "Connections that have a wormhole mailbox open.",
+            openings,
+        );
     }
 
     fn mailboxes(&mut self, mailboxes: &Mailboxes) {

@@ -262,7 +262,7 @@ fn tell_closed(order: Order) {
             PutAnswer::tell(answer, Err(StoreError::Closed));
         }
         Order::Write(Write::Mailbox(order, _)) => order.fail(StoreError::Closed),
-        Order::Write(Write::Wormhole(order, ..)) => order.fail(StoreError::Closed),
+        Order::Write(Write::Wormhole(order)) => order.0.fail(StoreError::Closed),
         Order::Write(Write::Remove(_)) | Order::Close => {}
     }
 }

@@ -96,9 +96,9 @@ pub(super) struct WormholeBatch {
 }
 
 impl WormholeBatch {
-    pub(super) fn add(&mut self, order: WormholeOrder, rules: Rules, now_ms: u64) {
-        self.bytes = self.bytes.saturating_add(order.bytes());
-        self.orders.push_back((order, rules, now_ms));
+    pub(super) fn add(&mut self, order: (WormholeOrder, Rules, u64)) {
+        self.bytes = self.bytes.saturating_add(order.0.bytes());
+        self.orders.push_back(order);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -126,7 +126,7 @@ impl WormholeBatch {
             if order.is_addition() {
                 order.fail(error);
             } else {
-                rest.add(order, rules, now_ms);
+                rest.add((order, rules, now_ms));
             }
         }
         rest

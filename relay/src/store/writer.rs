@@ -74,7 +74,7 @@ pub(super) enum Write {
     /// Asks a mailbox for something, at a moment.
     Mailbox(MailboxOrder, u64),
     /// A command to a wormhole mailbox, under these rules, at a moment.
-    Wormhole(WormholeOrder, Rules, u64),
+    Wormhole(Box<(WormholeOrder, Rules, u64)>),
 }
 
 /// What the writer is told.
@@ -118,7 +118,7 @@ impl Batch {
             }
             Write::Remove(removed) => self.inbox.removed.extend(removed),
             Write::Mailbox(order, now_ms) => self.mailboxes.add(order, now_ms),
-            Write::Wormhole(order, rules, now_ms) => self.wormholes.add(order, rules, now_ms),
+            Write::Wormhole(order) => self.wormholes.add(*order),
         }
     }
 

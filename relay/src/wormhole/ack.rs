@@ -165,7 +165,6 @@ mod tests {
     fn every_refusal_has_its_words() {
         let neither = "message-ack requires 'their-phase' and 'their-side', or 'side' and 'seqnum'";
         let both = "message-ack cannot cite both a phase and a seqnum";
-        let range = "'seqnum' must be an integer from 0 to 9007199254740991";
         for (command, json, expected) in [
             ("message-ack", r#"{}"#, neither),
             ("message-ack", r#"{"side":"s"}"#, neither),
@@ -203,6 +202,15 @@ mod tests {
                 r#"{"their-phase":"p","their-side":"me"}"#,
                 "cannot ack your own messages",
             ),
+        ] {
+            assert_eq!(read(command, json), Err(expected.to_owned()), "{json}");
+        }
+    }
+
+    #[test]
+    fn every_refusal_of_a_delete_and_of_a_number_has_its_words() {
+        let range = "'seqnum' must be an integer from 0 to 9007199254740991";
+        for (command, json, expected) in [
             (
                 "delete",
                 r#"{"their-side":"s"}"#,

@@ -201,6 +201,12 @@ fn every_refusal_of_the_table_has_its_words() {
     for (command, words) in refusals {
         assert_eq!(server.refused(client, command), words);
     }
+}
+
+#[test]
+fn what_may_be_said_once_is_refused_the_second_time() {
+    let mut server = Server::new();
+    let client = server.bound("app", "a");
     server.send(client, json!({"type": "allocate"}));
     let allocate = json!({"type": "allocate"});
     assert_eq!(
@@ -248,7 +254,7 @@ fn every_refusal_of_the_table_has_its_words() {
 }
 
 #[test]
-fn wrong_types_are_refused_and_the_connection_lives() {
+fn wrong_types_in_a_bind_are_refused_and_the_connection_lives() {
     let mut server = Server::new();
     let long = "x".repeat(257);
     let unbound = server.0.connect();
@@ -284,6 +290,11 @@ fn wrong_types_are_refused_and_the_connection_lives() {
         "type": "bind", "appid": "a", "side": "s", "client_version": ["py", null, "more"],
     });
     assert!(server.send(unbound, bind).is_empty());
+}
+
+#[test]
+fn wrong_types_after_the_bind_are_refused_too() {
+    let mut server = Server::new();
     let (client, _) = server.opened("a", "box");
     for (command, words) in [
         (

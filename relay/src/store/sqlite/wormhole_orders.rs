@@ -97,7 +97,7 @@ impl SqliteStore {
     }
 
     fn order_wormhole(&self, order: WormholeOrder, rules: Rules, now_ms: u64) {
-        let order = Order::Write(Write::Wormhole(order, rules, now_ms));
+        let order = Order::Write(Write::Wormhole(Box::new((order, rules, now_ms))));
         if let Err(returned) = self.orders.send(order) {
             tell_closed(returned.0);
         }

@@ -1,0 +1,121 @@
+"""Texts between real clients through a relay of ours."""
+
+import itertools
+import json
+import subprocess
+import time
+
+import pytest
+import websocket
+
+from relay_process import Relay
+from upstream import CHANNEL_VIEWS, tables
+
+WAIT = 60
+CODES = (f"{number}-guitarist-revenge" for number in itertools.count(101))
+
+
+@pytest.fixture
+def relay():
+    relay = Relay()
+    yield relay
+    relay.stop()
+
+
+class Python:
+    @staticmethod
+    def send(relay, code, text):
+        command = ["wormhole", "--relay-url", relay.url, "--transit-helper", "tcp:127.0.0.1:9"]
+        return start(command + ["send", "--text", text, "--code", code])
+
+    @staticmethod
+    def receive(relay, code):
+        command = ["wormhole", "--relay-url", relay.url, "--transit-helper", "tcp:127.0.0.1:9"]
+        return start(command + ["receive", code])
+
+
+def start(command):
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe)
+
+
+def finish(process):
+    out, err = process.communicate(timeout=WAIT)
+    assert process.returncode == 0, err.decode()
+    return out.decode()
+
+
+def sides(relay):
+    """How many sides have opened a mailbox."""
+    database = tables(relay, CHANNEL_VIEWS)
+    count = database.execute("SELECT count(*) FROM mailbox_sides").fetchone()[0]
+    database.close()
+    return count
+
+
+def wait_until(is_so):
+    end = time.monotonic() + WAIT
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+# The last is about as long as an argument of a program can be.
+@pytest.mark.parametrize("text", ["hello", "Grüße ☂ \" {}", "x" * 100_000])
+def test_a_text_arrives(relay, text):
+    code = next(CODES)
+    sender, receiver = Python.send(relay, code, text), Python.receive(relay, code)
+    assert finish(receiver).rstrip("\n") == text
+    finish(sender)
+    assert sides(relay) == 0, "the last close removes the mailbox"
+
+
+def test_the_receiver_may_be_first(relay):
+    code = next(CODES)
+    receiver = Python.receive(relay, code)
+    wait_until(lambda: sides(relay) == 1)
+    sender = Python.send(relay, code, "late")
+    assert finish(receiver).rstrip("\n") == "late"
+    finish(sender)
+
+
+def test_the_relay_may_be_killed_in_between(relay):
+    code = next(CODES)
+    sender = Python.send(relay, code, "through a crash")
+    wait_until(lambda: sides(relay) == 1)
+    relay.kill()
+    relay.start()
+    receiver = Python.receive(relay, code)
+    assert finish(receiver).rstrip("\n") == "through a crash"
+    finish(sender)
+
+
+def test_every_command_is_acked_first_with_its_id(relay):
+    """Upstream's tests pass without acks, and the Rust client hangs without them."""
+    socket = websocket.create_connection(relay.url, timeout=WAIT)
+    assert json.loads(socket.recv())["type"] == "welcome"
+    commands = [
+        ({"type": "list"}, "error"),
+        ({"type": "bind", "appid": "a", "side": "s"}, None),
+        ({"type": "allocate"}, "allocated"),
+        ({"type": "claim", "nameplate": "77"}, "claimed"),
+        ({"type": "release"}, "released"),
+        ({"type": "open", "mailbox": "m"}, None),
+        ({"type": "add", "phase": "p", "body": "b"}, "message"),
+        ({"type": "message-ack", "side": "t", "seqnum": 1}, None),
+        ({"type": "delete", "their-side": "t", "their-phase": "p"}, None),
+        ({"type": "list"}, "nameplates"),
+        ({"type": "submit-permission"}, "error"),
+        ({"type": "close"}, "closed"),
+        ({"type": "ping", "ping": 1}, "pong"),
+    ]
+    for number, (command, _) in enumerate(commands):
+        socket.send(json.dumps(dict(command, id=f"{number:04x}")))
+    for number, (_, reply) in enumerate(commands):
+        opcode, frame = socket.recv_data()
+        assert opcode == websocket.ABNF.OPCODE_TEXT
+        ack = json.loads(frame)
+        assert (ack["type"], ack["id"]) == ("ack", f"{number:04x}")
+        if reply:
+            assert json.loads(socket.recv())["type"] == reply
+    socket.close()
