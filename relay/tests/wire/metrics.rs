@@ -101,6 +101,10 @@ const FAMILIES: [(&str, &str); 27] = [
     ("web_connections_open", "gauge"),
     ("web_connections_total", "counter"),
     ("web_connections_turned_away_total", "counter"),
+    ("wormhole_bytes", "gauge"),
+    ("wormhole_mailboxes", "gauge"),
+    ("wormhole_messages", "gauge"),
+    ("wormhole_openings", "gauge"),
 ];
 
 /// Every value that a label may have, but for the bounds of buckets and the version.
