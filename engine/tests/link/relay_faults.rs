@@ -156,3 +156,46 @@ async fn both_directions_full_of_strange_envelopes_are_emptied_and_used_again() 
     a.close().await;
     b.close().await;
 }
+
+/// A's database as it was is put back, as from a copy of its folder; the relay may have lost
+/// its store on top of that.
+async fn set_back(is_relay_lost: bool) {
+    let mut relay = TestRelay::start().await;
+    let mut pair = Pair::make(&relay).await;
+    until("nothing waits", || info(&pair.b, &pair.on_b).waiting == 0).await;
+    pair.close().await;
+    let database = pair.homes.0.directory.path().join("links.db");
+    let copy = std::fs::read(&database).unwrap();
+    pair.reopen(&relay).await;
+    send_all(&pair.a, &pair.on_a, "since", 6).await;
+    send_all(&pair.b, &pair.on_b, "answer", 6).await;
+    assert_eq!(pair.received_by_b(6).await, numbered("since", 6));
+    assert_eq!(pair.received_by_a(6).await, numbered("answer", 6));
+    until("A has been confirmed", || info(&pair.a, &pair.on_a).waiting == 0).await;
+    until("B has been confirmed", || info(&pair.b, &pair.on_b).waiting == 0).await;
+    pair.close().await;
+    std::fs::write(&database, copy).unwrap();
+    if is_relay_lost {
+        relay.stop().await;
+        relay.lose_store();
+        relay.resume().await;
+    }
+    pair.reopen(&relay).await;
+    send_all(&pair.a, &pair.on_a, "new", 3).await;
+    send_all(&pair.b, &pair.on_b, "more", 3).await;
+    assert_eq!(pair.received_by_b(3).await, numbered("new", 3));
+    assert_eq!(pair.received_by_a(3).await, numbered("more", 3));
+    assert!(nothing_left(&pair.b, &pair.on_b).await);
+    assert!(nothing_left(&pair.a, &pair.on_a).await);
+    pair.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_was_set_back_goes_on_and_repeats_nothing() {
+    set_back(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_was_set_back_and_a_relay_that_lost_everything_still_meet() {
+    set_back(true).await;
+}
