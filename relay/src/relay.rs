@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::clock::Clock;
 use crate::config::{Config, WebConfig};
 use crate::doors::native::{NativeDoor, SessionKind};
-use crate::doors::web::OpenDoor;
+use crate::doors::web::{OpenDoor, WebPort};
 use crate::doors::wormhole::Wormholes;
 use crate::health::{self, Health};
 use crate::in_process::Mailboxes;
@@ -164,12 +164,10 @@ impl Relay {
             let serving = health::serve(listener, health, HealthLimits::default(), stopped);
             tasks.push(tokio::spawn(serving));
         }
-        let web = config.web.map(|web| {
-            let clock = Arc::clone(&clock);
+        let web = listeners.web.map(|port| {
             let doors = (mailboxes.clone(), wormholes.clone());
-            OpenDoor::open(doors, clock, web, Arc::clone(&web_metrics))
+            OpenDoor::serve(port, doors, Arc::clone(&clock), Arc::clone(&web_metrics))
         });
-        let web = web.transpose()?;
         door.serve(SessionKind::Receive, listeners.receive);
         door.serve(SessionKind::Push, listeners.push);
         tracing::info!("relay started");
@@ -217,8 +215,9 @@ impl Relay {
         let clock = Arc::clone(&self.clock);
         let doors = (self.mailboxes.clone(), self.wormholes.clone());
         let metrics = Arc::clone(&self.web_metrics);
-        let open = OpenDoor::open(doors, clock, config, metrics);
-        let open = open.inspect_err(|error| tracing::warn!(%error, "web port not opened"))?;
+        let opened = WebPort::open(config);
+        let opened = opened.inspect_err(|error| tracing::warn!(%error, "web port not opened"))?;
+        let open = OpenDoor::serve(opened, doors, clock, metrics);
         let port = open.port();
         *web = Some(open);
         tracing::info!("web port opened");
@@ -325,6 +324,7 @@ struct Listeners {
     receive: TcpListener,
     push: TcpListener,
     health: Option<TcpListener>,
+    web: Option<WebPort>,
 }
 
 impl Listeners {
@@ -336,6 +336,7 @@ impl Listeners {
             receive: listen(Port::Receive, config.listen_receive)?,
             push: listen(Port::Push, config.listen_push)?,
             health: health.transpose()?,
+            web: config.web.clone().map(WebPort::open).transpose()?,
         })
     }
 

@@ -94,43 +94,71 @@ pub(super) struct Asked {
     pub(super) deadline: Deadline,
 }
 
-/// An open web port.
+/// A web port that is open and not served yet.
+pub(crate) struct WebPort {
+    listener: TcpListener,
+    number: u16,
+    tls: Option<Tls>,
+    config: WebConfig,
+}
+
+impl WebPort {
+    /// Everything about a web port that can fail.
+    pub(crate) fn open(config: WebConfig) -> Result<Self, StartError> {
+        config.check()?;
+        let tls = config.tls.clone().map(Tls::open).transpose()?;
+        let listener = listen(Port::Web, config.listen)?;
+        let number = number_of(Port::Web, &listener)?;
+        Ok(Self {
+            listener,
+            number,
+            tls,
+            config,
+        })
+    }
+}
+
+/// A web port that is served.
 pub(crate) struct OpenDoor {
     door: Arc<WebDoor>,
     port: u16,
 }
 
 impl OpenDoor {
-    /// Opens the port and serves it.
-    pub(crate) fn open(
+    /// Serves a port until it is closed.
+    pub(crate) fn serve(
+        port: WebPort,
         (mailboxes, wormholes): (Mailboxes, Wormholes),
         clock: Arc<dyn Clock>,
-        config: WebConfig,
         metrics: Arc<WebMetrics>,
-    ) -> Result<Self, StartError> {
-        config.check()?;
-        let tls = config.tls.clone().map(Tls::open).transpose()?;
-        let listener = listen(Port::Web, config.listen)?;
-        let port = number_of(Port::Web, &listener)?;
+    ) -> Self {
+        let mut limits = port.config.limits;
+        if port.config.behind_proxy {
+            // All connections are the proxy's.
+            limits.connections_per_address_max = limits.connections_max;
+        }
         let door = Arc::new(WebDoor {
             mailboxes,
             wormholes,
             clock,
-            names: Names::new(&config),
-            addresses: Addresses::new(config.limits),
-            config,
-            tls,
+            names: Names::new(&port.config),
+            addresses: Addresses::new(limits),
+            config: port.config,
+            tls: port.tls,
             metrics,
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
-        let accepting = Arc::clone(&door).accept(listener);
+        let accepting = Arc::clone(&door).accept(port.listener);
         door.spawn(accepting);
         door.spawn(Arc::clone(&door).tend());
         if let Some(wormhole) = &door.config.wormhole {
             door.spawn(door.wormholes.clone().prune(wormhole.rules));
         }
-        Ok(Self { door, port })
+        Self {
+            door,
+            port: port.number,
+        }
     }
 
     /// The port's number.

@@ -266,6 +266,25 @@ async fn an_address_holds_so_many_connections() {
     }
 }
 
+/// All connections come from the proxy, so its address is no reason to turn one away.
+#[tokio::test]
+async fn a_proxy_holds_as_many_connections_as_there_may_be() {
+    let door = Door::open_with(|web| {
+        web.behind_proxy = true;
+        web.limits.connections_per_address_max = 1;
+    })
+    .await;
+    let info = Request::new("GET", "/v1/info");
+    let mut held = Vec::new();
+    for _ in 0..5 {
+        let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", door.port))
+            .await
+            .unwrap();
+        assert_eq!(info.send_on(&mut stream).await.status, 200);
+        held.push(stream);
+    }
+}
+
 /// Many at once share commits, and each is answered for itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_envelopes_in_flight_are_answered_each_for_itself() {

@@ -27,6 +27,7 @@ async fn a_port_in_use_is_named_for_each_port() {
     let web = relay.relay.open_web(WebConfig::server(address(0))).unwrap();
     for port in [Port::Receive, Port::Push, Port::Health, Port::Web] {
         let folder = Arc::new(tempfile::tempdir().unwrap());
+        let place = Arc::clone(&folder);
         let (number, started) = match port {
             Port::Receive => (
                 ports.receive,
@@ -61,6 +62,11 @@ async fn a_port_in_use_is_named_for_each_port() {
         assert_eq!(error, StartError::PortInUse { port, number });
         let text = format!("the {port} port {number} is in use by another program");
         assert_eq!(error.to_string(), text);
+        let files = std::fs::read_dir(place.path()).unwrap().count();
+        assert_eq!(
+            files, 0,
+            "a port that is in use is told before anything is made"
+        );
     }
 }
 

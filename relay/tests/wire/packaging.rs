@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use sealpost_protocol::limit::WEB_PORT;
 use sealpost_relay::{Config, Settings};
 
 use crate::program::{Running, command, fail, run_command, succeed};
@@ -111,7 +112,7 @@ fn instruction(name: &str) -> String {
 fn the_container_publishes_the_devices_ports_and_runs_as_nobody_special() {
     let config = Config::default();
     let ports = format!(
-        "{} {}",
+        "{} {} {WEB_PORT}",
         config.listen_receive.port(),
         config.listen_push.port()
     );
