@@ -148,7 +148,7 @@ const IMPURE: [(&str, &str); 19] = [
 ];
 
 /// Folders that hold the project's own code.
-const CODE: [&str; 9] = [
+const CODE: [&str; 10] = [
     "protocol",
     "engine",
     "relay",
@@ -158,6 +158,7 @@ const CODE: [&str; 9] = [
     "bench",
     "fuzz",
     "ui/src",
+    "ui/phone/src",
 ];
 
 /// The most lines that a file may have, by its ending.

@@ -2,11 +2,13 @@
 
 import type { Answer, LinkRequest } from "../src/link/answer";
 import { fromUtf8, utf8 } from "../src/link/bytes";
-import { type Random, type Role, writes } from "../src/link/key";
+import { seal } from "../src/link/envelope";
+import { deriveKeys, type Direction, type Random, type Role, writes } from "../src/link/key";
 import { Link } from "../src/link/link";
 import { newLinkRow } from "../src/link/pairing";
+import { encodePayload, newPayloadId } from "../src/link/payload";
 import type { LinkChange, LinkEvent, LinkSnapshot } from "../src/link/step";
-import type { Door } from "./door";
+import { Door } from "./door";
 
 /** Repeatable randomness. */
 export function seeded(seed: number): Random {
@@ -156,4 +158,22 @@ export function settle(...sides: Side[]): void {
       side.fetch();
     }
   }
+}
+
+export const keys = deriveKeys(LINK_KEY, LINK_ID);
+
+/** Both sides of a fresh link. */
+export function pair(): { door: Door; a: Side; b: Side } {
+  const door = new Door();
+  const a = new Side("a", door);
+  a.run();
+  const b = new Side("b", door);
+  b.run();
+  return { door, a, b };
+}
+
+/** An envelope of the other side, by its sequence and text. */
+export function envelope(sequence: number, text: string, direction: Direction = "a2b", id = newPayloadId(seeded(sequence + 77))): Uint8Array {
+  const payload = encodePayload({ kind: "msg", id, ack: null, tsMs: 0, collapse: null, body: utf8(text) });
+  return seal(keys, direction, sequence, payload ?? new Uint8Array(), seeded(sequence)) ?? new Uint8Array();
 }

@@ -6,23 +6,16 @@
 // what it does; a stopped link asks nothing more.
 
 import type { Answer, LinkRequest, WatchEvent } from "./answer";
-import { type Direction, type Random, reads, wipe, writes } from "./key";
+import { type Direction, type Random, reads, writes } from "./key";
 import * as limit from "./limit";
 import { LinkMemory } from "./memory";
-import { newPayloadId, type Kind } from "./payload";
+import { newPayloadId } from "./payload";
 import { Patience } from "./patience";
 import { Receiving } from "./receiving";
 import { retryAfter } from "./retry";
 import { Sending, type Outcome } from "./sending";
-import type { LinkRow, LinkSnapshot, LinkStatus, LinkStep, LinkTrouble, OutboxRow } from "./step";
+import type { LinkRow, LinkSnapshot, LinkStatus, LinkStep, LinkTrouble, NewRow, OutboxRow } from "./step";
 import { Watching } from "./watching";
-
-export interface NewRow {
-  kind: Kind;
-  body: Uint8Array;
-  collapse?: string;
-  id?: string;
-}
 
 export class Link {
   readonly #memory: LinkMemory;
@@ -71,7 +64,7 @@ export class Link {
   /** Takes a message for the other device; a state replaces what waits under its key. */
   queue(fresh: NewRow, nowMs: number): string {
     const { kind, body, collapse = null, id = newPayloadId(this.#memory.random) } = fresh;
-    this.#replace(kind, collapse);
+    this.#memory.replace(kind, collapse);
     this.#memory.putRow({ id, order: this.#memory.nextOrder(), kind, collapse, body, queuedMs: nowMs, seq: null, createdMs: null });
     this.#advance(nowMs);
     return id;
@@ -80,7 +73,7 @@ export class Link {
   /** Takes rows that another tab has stored. */
   adopt(rows: readonly OutboxRow[], nowMs: number): void {
     for (const row of rows) {
-      if (!this.#memory.outbox.has(row.id)) this.#replace(row.kind, row.collapse);
+      if (!this.#memory.outbox.has(row.id)) this.#memory.replace(row.kind, row.collapse);
       this.#memory.adoptRow(row);
     }
     this.#advance(nowMs);
@@ -161,13 +154,6 @@ export class Link {
     // What was due before has been done, or waits for something else than a time.
     const ahead = times.filter((time) => time > nowMs);
     return ahead.length === 0 ? null : Math.min(...ahead);
-  }
-
-  #replace(kind: Kind, collapse: string | null): void {
-    if (kind !== "state" || collapse === null) return;
-    for (const row of [...this.#memory.outbox.values()]) {
-      if (row.collapse === collapse && row.seq === null) this.#memory.dropRow(row.id, "replaced");
-    }
   }
 
   #advance(nowMs: number): void {
@@ -303,15 +289,8 @@ export class Link {
   }
 
   #end(by: "here" | "there", nowMs: number): void {
-    const memory = this.#memory;
-    const { mailbox, token } = memory.keys;
     const last = by === "here" ? this.#sending.sealBye(nowMs) : null;
-    const bye = last === null ? null : { direction: writes(memory.row.role), ...last };
     this.#watching.advance([], nowMs);
-    memory.isGone = true;
-    memory.change({ is: "forgotten", erasure: by === "here" ? { mailbox, token, sinceMs: nowMs, bye } : null, by });
-    memory.tell({ is: "unpaired", by });
-    memory.row.linkKey.fill(0);
-    wipe(memory.keys);
+    this.#memory.forget(by, last === null ? null : { direction: writes(this.row.role), ...last }, nowMs);
   }
 }

@@ -1,9 +1,10 @@
 // The state of one link that its parts share: what is durable, what this process knows, and
 // the step that is being made. Owns no rule of its own.
 
-import { deriveKeys, type LinkKeys, type Random } from "./key";
+import { deriveKeys, type LinkKeys, type Random, wipe } from "./key";
 import { ACCEPTED_IDS_MAX } from "./limit";
-import type { FailureReason, LinkChange, LinkEffect, LinkEvent, LinkRow, LinkSnapshot, LinkStep, LinkTrouble, OutboxRow } from "./step";
+import type { Kind } from "./payload";
+import type { Erasure, FailureReason, LinkChange, LinkEffect, LinkEvent, LinkRow, LinkSnapshot, LinkStep, LinkTrouble, OutboxRow } from "./step";
 
 export class LinkMemory {
   readonly keys: LinkKeys;
@@ -66,6 +67,24 @@ export class LinkMemory {
     if (!this.outbox.delete(id)) return;
     this.change({ is: "outboxGone", id, why });
     this.tell(why === "received" || why === "replaced" ? { is: why, id } : { is: "failed", id, reason: why });
+  }
+
+  /** A state takes the place of what waits under its key. */
+  replace(kind: Kind, collapse: string | null): void {
+    if (kind !== "state" || collapse === null) return;
+    for (const row of [...this.outbox.values()]) {
+      if (row.collapse === collapse && row.seq === null) this.dropRow(row.id, "replaced");
+    }
+  }
+
+  /** The link is over: nothing of its keys stays, but what erases the mailbox. */
+  forget(by: "here" | "there", bye: Erasure["bye"], nowMs: number): void {
+    const { mailbox, token } = this.keys;
+    this.isGone = true;
+    this.change({ is: "forgotten", erasure: by === "here" ? { mailbox, token, sinceMs: nowMs, bye } : null, by });
+    this.tell({ is: "unpaired", by });
+    this.row.linkKey.fill(0);
+    wipe(this.keys);
   }
 
   isAccepted(id: string): boolean {

@@ -48,6 +48,14 @@ export interface OutboxRow {
   createdMs: number | null;
 }
 
+/** A message as it is handed to the link. */
+export interface NewRow {
+  kind: Kind;
+  body: Uint8Array;
+  collapse?: string;
+  id?: string;
+}
+
 export interface LinkSnapshot {
   row: LinkRow;
   outbox: OutboxRow[];
