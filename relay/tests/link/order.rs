@@ -155,6 +155,7 @@ async fn a_token_is_one_header_of_forty_three_characters() {
     let door = Door::claimed().await;
     let path = format!("/v1/mailboxes/{MAILBOX}/a2b");
     let with = |value: &str| Request::new("GET", &path).header("Authorization", value);
+    let short = TOKEN.strip_prefix('A').unwrap();
     for value in [
         String::new(),
         "Bearer".to_owned(),
@@ -162,10 +163,10 @@ async fn a_token_is_one_header_of_forty_three_characters() {
         format!("Basic {TOKEN}"),
         format!("Bearer {TOKEN}="),
         format!("Bearer {TOKEN} {TOKEN}"),
-        format!("Bearer {}", &TOKEN[1..]),
-        format!("Bearer {}!", &TOKEN[1..]),
+        format!("Bearer {short}"),
+        format!("Bearer {short}!"),
         // The last two bits of the last character stand for nothing, and are nought.
-        format!("Bearer {}F", &TOKEN[..42]),
+        format!("Bearer {}F", TOKEN.strip_suffix('E').unwrap()),
     ] {
         let answer = with(&value).send(door.port).await;
         assert_eq!(answer.said(), (401, "unauthorized"), "{value}");
