@@ -136,12 +136,14 @@ impl Actor {
                 Input::Abandon => return Some(None),
                 input => self.take(input),
             }
+            self.shared.listeners.publish();
             taken += 1;
             let has_room = taken < INPUTS_AT_ONCE_MAX;
             next = has_room.then(|| self.inputs.try_recv().ok()).flatten();
         }
         self.revive();
         self.look_at_timers();
+        self.shared.listeners.publish();
         None
     }
 

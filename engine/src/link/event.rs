@@ -65,8 +65,15 @@ impl LinksEvents {
 }
 
 /// Who listens.
+///
+/// Invariant: what is told reaches nobody before [`Self::publish`], which follows once what the
+/// events lead to can be seen. Whoever looked at once would see the state before, and nothing
+/// would ever tell them to look again.
 #[derive(Default)]
-pub(super) struct Listeners(Mutex<Vec<Weak<Queue>>>);
+pub(super) struct Listeners {
+    queues: Mutex<Vec<Weak<Queue>>>,
+    told: Mutex<Vec<LinksEvent>>,
+}
 
 impl Listeners {
     /// Adds one.
@@ -76,17 +83,29 @@ impl Listeners {
         LinksEvents { queue }
     }
 
-    /// Tells everybody.
+    /// Tells everybody, with the next [`Self::publish`].
     pub(super) fn tell(&self, event: &LinksEvent) {
-        self.each(|state| {
-            if !state.waiting.contains(event) {
-                state.waiting.push_back(event.clone());
-            }
-        });
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !told.contains(event) {
+            told.push(event.clone());
+        }
+    }
+
+    /// What was told can be seen now.
+    pub(super) fn publish(&self) {
+        let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
+        for event in told {
+            self.each(|state| {
+                if !state.waiting.contains(&event) {
+                    state.waiting.push_back(event.clone());
+                }
+            });
+        }
     }
 
     /// Nothing will be told any more.
     pub(super) fn close(&self) {
+        self.publish();
         self.each(|state| state.is_closed = true);
     }
 
@@ -102,7 +121,7 @@ impl Listeners {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Weak<Queue>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -125,6 +144,11 @@ mod tests {
         for event in [&changed, &arrived, &changed, &changed] {
             listeners.tell(event);
         }
+        assert!(
+            one.queue.lock().waiting.is_empty(),
+            "nothing can be seen yet"
+        );
+        listeners.publish();
         assert_eq!(one.next().await, Some(changed.clone()));
         listeners.tell(&changed);
         listeners.close();
