@@ -41,7 +41,7 @@ describe("phones", () => {
     const page = await open("?scene=phones:compare");
     await press("phones-open")(page);
     await at(page, "phone-group").nth(1).uncheck();
-    await at(page, "phone-later").uncheck();
+    await at(page, "phone-later").first().uncheck();
     await at(page, "phone-same").click();
     await at(page, "phone-paired").waitFor();
     const fresh = page.locator('[data-phone="new"]');

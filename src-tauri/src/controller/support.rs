@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 use super::Controller;
 use crate::app_error::AppError;
 use crate::view::{
-    AppView, ConnectionState, GroupView, IssueView, ReadIssues, SavedFile, SupportBundle,
+    AppView, ConnectionState, GroupView, IssueView, PhonesView, ReadIssues, SavedFile,
+    SupportBundle,
 };
 use crate::window::FileProposal;
 
@@ -125,6 +126,7 @@ fn bundle(view: &AppView, issues: &[IssueView], surroundings: &Surroundings) -> 
     line("start hidden", yes(settings.start_hidden));
     line("automatic lock", format!("{:?}", settings.auto_lock));
     relay_lines(view, &mut line);
+    phone_lines(&view.phones, &mut line);
     line("groups", view.groups.len().to_string());
     for (number, group) in view.groups.iter().enumerate() {
         line(&format!("group {}", number + 1), group_line(group));
@@ -151,6 +153,34 @@ fn relay_lines(view: &AppView, line: &mut impl FnMut(&str, String)) {
     line("relay blobs", relay.waiting_blobs.to_string());
     line("relay bytes", relay.stored_bytes.to_string());
     line("relay devices", relay.devices.to_string());
+}
+
+fn phone_lines(phones: &PhonesView, line: &mut impl FnMut(&str, String)) {
+    line("phones", format!("{:?}", phones.door));
+    line("phone port", phones.port.to_string());
+    if let Some(failure) = &phones.failure {
+        line(
+            "phones failure",
+            format!("{:?} {:?}", failure.code, failure.args),
+        );
+    }
+    if let Some(end) = phones.pairing_closed {
+        line("phone pairing", format!("{end:?}"));
+    }
+    for (number, phone) in phones.phones.iter().enumerate() {
+        let trouble = phone
+            .trouble
+            .map_or("None".to_owned(), |one| format!("{one:?}"));
+        let told = format!(
+            "{:?}, trouble: {trouble}, heard of: {}, waiting: {}, address gone: {}, groups: {}",
+            phone.state,
+            yes(phone.last_contact_ms.is_some()),
+            phone.waiting,
+            yes(phone.address_gone.is_some()),
+            phone.sharing.groups.len(),
+        );
+        line(&format!("phone {}", number + 1), told);
+    }
 }
 
 fn group_line(group: &GroupView) -> String {

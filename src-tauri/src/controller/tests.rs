@@ -10,6 +10,7 @@ mod log;
 mod membership;
 mod pairing;
 mod passphrase;
+mod phones;
 mod relay;
 mod settings;
 mod trouble;

@@ -50,6 +50,18 @@ async fn nothing_that_identifies_anybody_is_logged_at_the_most_verbose_level() {
         .await
         .unwrap();
     let link = pair.laptop.link(&pair.laptop_group).await;
+    let code = pair.laptop.phone_code().await;
+    let (_, secret) = code.split_once("&k=").unwrap();
+    let secret = secret.get(..43).unwrap();
+    pair.laptop.controller.cancel_phone_pairing().await.unwrap();
+    let moto = pair.laptop.pair_phone("canary-moto").await;
+    moto.write(&pair.laptop_group, canary).await;
+    pair.laptop
+        .until_messages(&pair.laptop_group, "the phone's", |messages| {
+            messages.len() == 2
+        })
+        .await;
+    let phone_id = pair.laptop.phones().await.phones[0].id.clone();
     let (address, token) = link.split_once('#').unwrap();
     let key = address
         .split('@')
@@ -76,6 +88,9 @@ async fn nothing_that_identifies_anybody_is_logged_at_the_most_verbose_level() {
     );
     let forbidden = [
         canary,
+        "canary-moto",
+        &phone_id,
+        secret,
         token,
         key,
         &me.id,
