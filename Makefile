@@ -4,7 +4,8 @@
 
 .DEFAULT_GOAL := help
 SECONDS ?= 60
-.PHONY: help setup run test demo sim sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership fuzz screenshots bindings clean
+HISTORIES ?= 4000
+.PHONY: help setup run test demo sim sim-link sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership fuzz screenshots bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -38,6 +39,9 @@ MEMBERSHIP_RUN = cargo run --quiet --package sealpost-tests \
 
 sim-membership: setup ## stress of membership for SECONDS seconds; ONLY=s4 one scenario, SEED=s4-17 one history
 	@$(MEMBERSHIP_RUN) --bin sim-membership -- --seconds $(SECONDS) --only "$(ONLY)" --seed "$(SEED)"
+
+sim-link: setup ## faults of links, HISTORIES=4000 for each row of the table; FIRST= begins at another seed
+	@$(MEMBERSHIP_RUN) --bin sim-link -- --histories $(HISTORIES) --first $(or $(FIRST),1)
 
 bench: setup ## measure the relay against this disk
 	@cargo bench --package sealpost-relay --bench push

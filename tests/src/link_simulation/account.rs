@@ -33,10 +33,10 @@ pub struct History {
 }
 
 impl History {
-    /// Whether something that must never happen happened.
+    /// Whether something that must never happen happened, where no device is set back.
     #[must_use]
     pub const fn is_broken(&self) -> bool {
-        self.lost > self.set_back
+        self.lost > 0
             || self.stuck > 0
             || self.waiting > 0
             || self.reordered > 0
