@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { blank, ok, refused } from "../../tests/door";
-import { envelope, keys, pair, seeded, settle, Side } from "../../tests/side";
+import { keys, pair, seeded, settle, Side } from "../../tests/side";
 import type { Answer, LinkRequest } from "./answer";
 import { ATTEMPTS_PAUSE_MS, BLOCKED_MS, DAY_MS } from "./limit";
 
