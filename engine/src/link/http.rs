@@ -72,11 +72,14 @@ impl LinkTransport for HttpTransport {
 
     fn watch(&self, address: LinkAddress, direction: Direction, sink: WatchSink) -> BoxFuture<()> {
         let url = self.url.clone();
+        let connections = Arc::clone(&self.connections);
         Box::pin(async move {
             let close = match watch(&url, &address, direction, &sink).await {
                 Ok(close) => close,
                 Err(failure) => {
                     tracing::debug!(code = failure.code(), "no watch");
+                    // What broke the watch, a network that changed say, broke the others too.
+                    connections.forget();
                     WatchClose::Other
                 }
             };

@@ -55,10 +55,16 @@ impl Connections {
 
     /// Asks, within the time of a whole request.
     pub(super) async fn ask(&self, question: Question) -> Result<Reply, LinkFailure> {
-        if let Some(sender) = self.take_idle()
-            && let Ok(Ok(reply)) = timeout(REQUEST_MAX, self.exchange(sender, &question)).await
-        {
-            return Ok(reply);
+        if let Some(sender) = self.take_idle() {
+            match timeout(REQUEST_MAX, self.exchange(sender, &question)).await {
+                Ok(Ok(reply)) => return Ok(reply),
+                Ok(Err(_)) => {}
+                Err(_) => {
+                    // Silence says nothing good of the others either.
+                    self.forget();
+                    return Err(LinkFailure::NoAnswer);
+                }
+            }
         }
         let sender = self.connect().await?;
         timeout(REQUEST_MAX, self.exchange(sender, &question))
