@@ -27,6 +27,7 @@ export class Door {
   /** With `local`, nobody makes a mailbox through this door. */
   claims: "open" | "local" = "open";
   requests: string[] = [];
+  #lastCreatedMs = 0;
 
   handle(address: { mailbox: string; token: string }, request: LinkRequest, nowMs: number): Answer {
     this.requests.push(request.is);
@@ -75,13 +76,17 @@ export class Door {
       return ok(204, { ...blank(), createdMs: found.createdMs });
     }
     if (this.claims === "local") return refused(404, "claims_closed");
-    this.make(address, nowMs);
-    return ok(201, { ...blank(), createdMs: nowMs });
+    const { createdMs } = this.make(address, nowMs);
+    return ok(201, { ...blank(), createdMs });
   }
 
-  make(address: { mailbox: string; token: string }, nowMs: number): void {
+  /** No incarnation has the time of another one, as none has in reality. */
+  make(address: { mailbox: string; token: string }, nowMs: number): Mailbox {
+    this.#lastCreatedMs = Math.max(nowMs, this.#lastCreatedMs + 1);
     const direction = (): DirectionStore => ({ last: null, lastBytes: "", slots: new Map() });
-    this.mailboxes.set(address.mailbox, { token: address.token, createdMs: nowMs, touchedMs: nowMs, directions: { a2b: direction(), b2a: direction() } });
+    const made: Mailbox = { token: address.token, createdMs: this.#lastCreatedMs, touchedMs: nowMs, directions: { a2b: direction(), b2a: direction() } };
+    this.mailboxes.set(address.mailbox, made);
+    return made;
   }
 }
 

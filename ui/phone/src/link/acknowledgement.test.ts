@@ -18,6 +18,20 @@ describe("acknowledgement and resync (7.2)", () => {
     expect(b.events).toContainEqual({ is: "received", id: expect.any(String) });
   });
 
+  it("counts although it came before the answer to what it acknowledges", () => {
+    const { a, b } = pair();
+    b.network = (request, perform) => {
+      const answer = perform();
+      return request.is === "put" ? { is: "noAnswer" } : answer;
+    };
+    b.send("x");
+    a.fetch();
+    a.later(5_000);
+    b.network = (_, perform) => perform();
+    b.fetch();
+    expect([a.delivered, b.durable.outbox]).toEqual([["x"], []]);
+  });
+
   it("is never acknowledged itself", () => {
     const { a, b, door } = pair();
     b.send("x");

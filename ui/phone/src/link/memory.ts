@@ -3,7 +3,7 @@
 
 import { deriveKeys, type LinkKeys, type Random, wipe } from "./key";
 import { ACCEPTED_IDS_MAX } from "./limit";
-import type { Kind } from "./payload";
+import type { Ack, Kind } from "./payload";
 import type { Erasure, FailureReason, LinkChange, LinkEffect, LinkEvent, LinkRow, LinkSnapshot, LinkStep, LinkTrouble, OutboxRow } from "./step";
 
 export class LinkMemory {
@@ -18,6 +18,9 @@ export class LinkMemory {
   #effects: LinkEffect[] = [];
   /** Process only: when the mailbox was claimed. */
   claimedAtMs: number | null = null;
+  /** Process only: what the other side has last acknowledged. It may come before the answer
+   *  to the very request that it acknowledges. */
+  acknowledged: Ack | null = null;
   isConnected = false;
   trouble: LinkTrouble | null = null;
   skipped = 0;
@@ -85,6 +88,15 @@ export class LinkMemory {
     this.tell({ is: "unpaired", by });
     this.row.linkKey.fill(0);
     wipe(this.keys);
+  }
+
+  /** Takes out what the other side has. */
+  dropAcknowledged(): void {
+    const ack = this.acknowledged;
+    if (ack === null) return;
+    for (const row of [...this.outbox.values()]) {
+      if (row.seq !== null && row.createdMs === ack.createdMs && row.seq <= ack.seq) this.dropRow(row.id, "received");
+    }
   }
 
   isAccepted(id: string): boolean {

@@ -148,9 +148,8 @@ export class Receiving {
 
   #applyAck({ ack }: Payload): void {
     if (ack === null || ack.seq > TRUSTED_SEQUENCE_MAX) return;
-    for (const row of [...this.memory.outbox.values()]) {
-      if (row.seq !== null && row.createdMs === ack.createdMs && row.seq <= ack.seq) this.memory.dropRow(row.id, "received");
-    }
+    this.memory.acknowledged = ack;
+    this.memory.dropAcknowledged();
     if (ack.seq > this.memory.row.floor) this.memory.set({ floor: ack.seq });
   }
 

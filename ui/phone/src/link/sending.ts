@@ -212,6 +212,7 @@ export class Sending {
     if (row !== undefined) {
       this.memory.putRow({ ...row, seq: pending.sequence, createdMs });
       this.memory.tell({ is: "stored", id: row.id });
+      this.memory.dropAcknowledged();
     }
     if (pending.acks === this.memory.row.lastReceived) this.#dropAck();
     if (pending.kind === "resync") {
