@@ -33,6 +33,8 @@ mod reader;
 mod schema;
 mod sqlite;
 mod whole;
+#[cfg(test)]
+mod wormhole_histories;
 mod wormhole_shelf;
 mod wormhole_table;
 mod wormholes;

@@ -16,8 +16,8 @@ class Relay:
     def __init__(self, **settings):
         self.folder = tempfile.mkdtemp(prefix="sealpost-wormhole-")
         self.database = os.path.join(self.folder, "inbox.db")
-        self.port = _free_port()
-        self.health_port = _free_port()
+        self.port = free_port()
+        self.health_port = free_port()
         self.settings = settings
         self.process = None
         self.start()
@@ -33,7 +33,8 @@ class Relay:
         )
         for _ in range(500):
             try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
+                # The port is open before the store is.
+                urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=10).close()
                 return
             except OSError:
                 if self.process.poll() is not None:
@@ -81,7 +82,7 @@ class Relay:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _free_port():
+def free_port():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]

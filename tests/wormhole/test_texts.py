@@ -8,7 +8,7 @@ import time
 import pytest
 import websocket
 
-from relay_process import Relay
+from relay_process import Relay, free_port
 from upstream import CHANNEL_VIEWS, tables
 
 WAIT = 60
@@ -22,16 +22,30 @@ def relay():
     relay.stop()
 
 
+@pytest.fixture
+def transit(relay):
+    """The Rust client offers no loopback address to its peer, so two of them need a helper."""
+    port = free_port()
+    options = ["--port", f"tcp:{port}:interface=127.0.0.1"]
+    helper = start(["twist", "transitrelay", *options])
+    relay.transit = f"tcp://127.0.0.1:{port}"
+    yield
+    helper.kill()
+    helper.communicate()
+
+
 class Python:
     @staticmethod
+    def base(relay):
+        return ["wormhole", "--relay-url", relay.url, "--transit-helper", "tcp:127.0.0.1:9"]
+
+    @staticmethod
     def send(relay, code, text):
-        command = ["wormhole", "--relay-url", relay.url, "--transit-helper", "tcp:127.0.0.1:9"]
-        return start(command + ["send", "--text", text, "--code", code])
+        return start(Python.base(relay) + ["send", "--text", text, "--code", code])
 
     @staticmethod
     def receive(relay, code):
-        command = ["wormhole", "--relay-url", relay.url, "--transit-helper", "tcp:127.0.0.1:9"]
-        return start(command + ["receive", code])
+        return start(Python.base(relay) + ["receive", code])
 
 
 def start(command):
@@ -119,3 +133,51 @@ def test_every_command_is_acked_first_with_its_id(relay):
         if reply:
             assert json.loads(socket.recv())["type"] == reply
     socket.close()
+
+
+class PythonFiles:
+    """The Python client with a file, which the Rust client can send and receive too."""
+
+    @staticmethod
+    def send(relay, code, file):
+        return start(Python.base(relay) + ["send", "--code", code, str(file)])
+
+    @staticmethod
+    def receive(relay, code, folder):
+        options = ["receive", "--accept-file", "--output-file", str(folder / "letter.txt"), code]
+        return start(Python.base(relay) + options)
+
+
+class RustFiles:
+    @staticmethod
+    def base(relay):
+        return ["--rendezvous-server", relay.url, "--relay-server", relay.transit]
+
+    @staticmethod
+    def send(relay, code, file):
+        options = [*RustFiles.base(relay), "--code", code, "--no-qr"]
+        return start(["wormhole-rs", "send", *options, str(file)])
+
+    @staticmethod
+    def receive(relay, code, folder):
+        options = [*RustFiles.base(relay), "--noconfirm", "--out-dir", str(folder)]
+        return start(["wormhole-rs", "receive", *options, code])
+
+
+@pytest.mark.parametrize(
+    "sender, receiver",
+    [(RustFiles, PythonFiles), (PythonFiles, RustFiles), (RustFiles, RustFiles)],
+)
+def test_a_rust_client_exchanges_files(relay, transit, tmp_path, sender, receiver):
+    code = next(CODES)
+    letter = tmp_path / "letter.txt"
+    letter.write_text("hello from another client")
+    folder = tmp_path / "received"
+    folder.mkdir()
+    sending = sender.send(relay, code, letter)
+    wait_until(lambda: sides(relay) == 1)
+    receiving = receiver.receive(relay, code, folder)
+    finish(receiving)
+    finish(sending)
+    assert (folder / "letter.txt").read_text() == "hello from another client"
+    assert sides(relay) == 0
