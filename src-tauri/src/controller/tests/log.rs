@@ -27,6 +27,21 @@ impl MakeWriter<'_> for Log {
     }
 }
 
+/// Pairs a phone and lets it write. Returns what the link to it is called, and the key in a
+/// code that was taken back.
+async fn write_from_phone(pair: &Pair, text: &str) -> (String, String) {
+    let (app, group) = (&pair.laptop, &pair.laptop_group);
+    let code = app.phone_code().await;
+    let (_, secret) = code.split_once("&k=").unwrap();
+    let secret = secret.get(..43).unwrap().to_owned();
+    app.controller.cancel_phone_pairing().await.unwrap();
+    let phone = app.pair_phone("canary-moto").await;
+    phone.write(group, text).await;
+    app.until_messages(group, "the phone's", |messages| messages.len() == 2)
+        .await;
+    (app.phones().await.phones[0].id.clone(), secret)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_identifies_anybody_is_logged_at_the_most_verbose_level() {
     let log = Log::default();
@@ -50,18 +65,7 @@ async fn nothing_that_identifies_anybody_is_logged_at_the_most_verbose_level() {
         .await
         .unwrap();
     let link = pair.laptop.link(&pair.laptop_group).await;
-    let code = pair.laptop.phone_code().await;
-    let (_, secret) = code.split_once("&k=").unwrap();
-    let secret = secret.get(..43).unwrap();
-    pair.laptop.controller.cancel_phone_pairing().await.unwrap();
-    let moto = pair.laptop.pair_phone("canary-moto").await;
-    moto.write(&pair.laptop_group, canary).await;
-    pair.laptop
-        .until_messages(&pair.laptop_group, "the phone's", |messages| {
-            messages.len() == 2
-        })
-        .await;
-    let phone_id = pair.laptop.phones().await.phones[0].id.clone();
+    let (phone_id, secret) = write_from_phone(&pair, canary).await;
     let (address, token) = link.split_once('#').unwrap();
     let key = address
         .split('@')
@@ -90,7 +94,7 @@ async fn nothing_that_identifies_anybody_is_logged_at_the_most_verbose_level() {
         canary,
         "canary-moto",
         &phone_id,
-        secret,
+        &secret,
         token,
         key,
         &me.id,
