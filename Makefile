@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := help
 SECONDS ?= 60
 HISTORIES ?= 4000
-.PHONY: help setup run test demo sim sim-link sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership fuzz screenshots bindings clean
+.PHONY: help setup run test demo sim sim-link sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership fuzz wormhole screenshots bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -74,6 +74,11 @@ bench-app: setup ## measure start, memory, idle work and 50,000 messages of the 
 
 fuzz: setup ## search for bytes that break the relay, SECONDS=60 for each TARGET=
 	@SECONDS_EACH=$(or $(SECONDS),60) scripts/fuzz $(TARGET)
+
+wormhole: setup ## the tests of Magic Wormhole's client and server, Python and Rust clients, against the relay
+	@cargo build --quiet --package sealpost-relay --bin sealpost-relay
+	@scripts/wormhole-peers --rust
+	@scripts/wormhole-tests
 
 screenshots: setup ## a picture of every screen in target/screenshots; ONLY=name, or ONLY=--docs for docs/pictures
 	@scripts/screenshots $(ONLY)

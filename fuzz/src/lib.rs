@@ -15,6 +15,7 @@ mod record;
 mod seeded;
 mod store_opener;
 mod web_request;
+mod wormhole;
 
 /// One thing that takes bytes from outside.
 pub struct Target {
@@ -27,7 +28,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target {
         name: "prefix",
         run: prefix::run,
@@ -62,6 +63,11 @@ pub const TARGETS: [Target; 7] = [
         name: "link",
         run: link::run,
         seeds: link::seeds,
+    },
+    Target {
+        name: "wormhole",
+        run: wormhole::run,
+        seeds: wormhole::seeds,
     },
 ];
 

@@ -53,6 +53,11 @@ fn stores_are_replayed() {
 }
 
 #[test]
+fn wormholes_are_replayed() {
+    replay("wormhole");
+}
+
+#[test]
 fn web_requests_are_replayed() {
     replay("web_request");
 }

@@ -8,10 +8,10 @@ import time
 import pytest
 import websocket
 
-from relay_process import Relay, free_port
+from relay_process import Relay
 from upstream import CHANNEL_VIEWS, tables
 
-WAIT = 60
+WAIT = 40
 CODES = (f"{number}-guitarist-revenge" for number in itertools.count(101))
 
 
@@ -20,18 +20,6 @@ def relay():
     relay = Relay()
     yield relay
     relay.stop()
-
-
-@pytest.fixture
-def transit(relay):
-    """The Rust client offers no loopback address to its peer, so two of them need a helper."""
-    port = free_port()
-    options = ["--port", f"tcp:{port}:interface=127.0.0.1"]
-    helper = start(["twist", "transitrelay", *options])
-    relay.transit = f"tcp://127.0.0.1:{port}"
-    yield
-    helper.kill()
-    helper.communicate()
 
 
 class Python:
@@ -151,7 +139,7 @@ class PythonFiles:
 class RustFiles:
     @staticmethod
     def base(relay):
-        return ["--rendezvous-server", relay.url, "--relay-server", relay.transit]
+        return ["--rendezvous-server", relay.url, "--force-direct"]
 
     @staticmethod
     def send(relay, code, file):
@@ -168,7 +156,7 @@ class RustFiles:
     "sender, receiver",
     [(RustFiles, PythonFiles), (PythonFiles, RustFiles), (RustFiles, RustFiles)],
 )
-def test_a_rust_client_exchanges_files(relay, transit, tmp_path, sender, receiver):
+def test_a_rust_client_exchanges_files(relay, tmp_path, sender, receiver):
     code = next(CODES)
     letter = tmp_path / "letter.txt"
     letter.write_text("hello from another client")
