@@ -19,9 +19,7 @@ fn from_environment(name: &str, default: u64) -> u64 {
 fn account(row: Row, rules: Rules) -> Account {
     let histories = from_environment("SEALPOST_LINK_HISTORIES", HISTORIES).max(1);
     let first = from_environment("SEALPOST_LINK_FIRST", FIRST_SEED);
-    let account = run_many(row, rules, first, histories);
-    eprintln!("{} ({rules:?}): {}", row.name(), account.line());
-    account
+    run_many(row, rules, first, histories)
 }
 
 /// Nothing lost, nothing stuck, nothing twice, and enough happened to say so.

@@ -290,13 +290,12 @@ impl World {
         device.store = copy;
     }
 
+    /// At most one is queued in a step.
     fn note_queued(&mut self, at: usize) {
-        let known = self.queued[at].last();
-        let store = &self.devices[at].store;
-        if let Some(last) = store.queued.last().filter(|last| known != Some(last)) {
-            if !self.queued[at].contains(last) {
-                self.queued[at].push(*last);
-            }
+        let last = self.devices[at].store.queued.last().copied();
+        let is_noted = |id: &PayloadId| self.queued[at].contains(id);
+        if let Some(last) = last.filter(|last| !is_noted(last)) {
+            self.queued[at].push(last);
         }
     }
 
