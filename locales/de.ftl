@@ -1367,6 +1367,7 @@ page-refused-other = { $desktop } konnte ihn nicht annehmen
 page-older-asked = Ältere Nachrichten werden von { $desktop } geholt…
 page-older-waiting = Ältere Nachrichten liegen bei { $desktop }. Sie kommen mit der nächsten Antwort.
 page-empty = Was du schreibst, geht zu { $desktop } und von dort in die Gruppe.
+page-cut = Das ist nur der Anfang. Der ganze Text liegt bei { $desktop }.
 page-by-this-phone = Von diesem Telefon
 
 page-phone-title = Dieses Telefon

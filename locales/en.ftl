@@ -1356,6 +1356,7 @@ page-refused-other = { $desktop } could not take it
 page-older-asked = Fetching older messages from { $desktop }…
 page-older-waiting = Older messages are on { $desktop }. They come when it answers.
 page-empty = What you write goes to { $desktop }, and from there to the group.
+page-cut = This is only the beginning. The whole text is on { $desktop }.
 page-by-this-phone = From this phone
 
 page-phone-title = This phone

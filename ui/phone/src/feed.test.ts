@@ -20,6 +20,7 @@ describe("a body", () => {
     });
     expect(read('{"type":"page","group":"home","request":"AAAAAAAAAAAAAAAAAAAAAA","messages":[],"more":true}')).toEqual({ type: "page", group: "home", request: "AAAAAAAAAAAAAAAAAAAAAA", messages: [], more: true });
     expect(read('{"type":"refused","message":"AAAAAAAAAAAAAAAAAAAAAA","code":"notMember"}')).toEqual({ type: "refused", message: "AAAAAAAAAAAAAAAAAAAAAA", code: "notMember" });
+    expect(read({ type: "tail", group: "g", from: 1, messages: [{ ...message(2), cut: true }] })).toMatchObject({ messages: [{ position: 2, cut: true }] });
     expect(read('{"type":"changed","group":"home","messages":[]}')).toEqual({ type: "changed", group: "home", messages: [] });
   });
 

@@ -42,6 +42,8 @@ export interface Message {
   text: string | null;
   at: number;
   delivery: Delivery | null;
+  /** The text is only its beginning: the whole of it is on the desktop. */
+  cut?: true;
 }
 
 export type FromDesktop =
@@ -102,6 +104,7 @@ function readMessage(value: unknown): Message | null {
     text: isText(text) ? text : null,
     at: numberOrNull(at) ?? 0,
     delivery: readDelivery(delivery),
+    ...(value["cut"] === true ? { cut: true } : {}),
   };
 }
 

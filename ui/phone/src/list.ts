@@ -68,6 +68,8 @@ export class RowList<Row extends ListRow> {
   /** Draws, measures, and holds what was held, until the heights are the true ones. */
   #settle(): void {
     if (this.element.clientHeight === 0) return;
+    // What has grown by itself would otherwise be taken for out of sight, and drawn anew.
+    this.#measure();
     for (let round = 0; round < 4; round += 1) {
       this.#offsets = offsetsOf(this.#rows.length, (index) => this.#heightOf(this.#rows[index]));
       this.#hold();

@@ -226,6 +226,9 @@ describe("messages", () => {
     await expect.poll(() => text(page, "spoken")).toBe("Anna: Come home");
     desktop.messages.push(message(4, Array.from({ length: 90 }, (_, line) => `line ${line}`).join("\n")));
     await desktop.tellTail("home");
+    desktop.messages.push(message(5, "The beginning of", { cut: true }));
+    await desktop.tellTail("home");
+    await expect.poll(() => text(page, "cut")).toBe("This is only the beginning. The whole text is on Study.");
     await page.getByTestId("show-all").click();
     await expect.poll(() => text(page, "messages")).toContain("line 89");
     // The list still holds on to its end.

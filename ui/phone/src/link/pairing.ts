@@ -165,8 +165,9 @@ export class LinkPairing {
 
   #conclude(effects: LinkEffect[], nowMs: number): PairingStep {
     if (this.#failure !== null) {
-      // What the other side has erased, or never made, needs no erase.
-      const isThere = this.#failure !== "wrongToken" && !this.#link.isGone && !this.#link.status().lost;
+      // What the other side has erased, or never made, needs no erase. And where another device
+      // used the code, A has to read this one's greeting first: it erases then.
+      const isThere = this.#failure !== "wrongToken" && this.#failure !== "otherDevice" && !this.#link.isGone && !this.#link.status().lost;
       const keys = deriveKeys(this.#record.linkKey, this.#record.linkId);
       const erasure = isThere ? { mailbox: keys.mailbox, token: keys.token, sinceMs: nowMs, bye: null } : null;
       return { is: "failed", why: this.#failure, erasure };

@@ -33,6 +33,7 @@ export function messageRow(row: ConversationRow, place: number, count: number, p
       { class: "slip" },
       author(row, phone),
       message.text === null ? h("p", { class: "unknown" }, t("message-unknown")) : messageText(message.text, ongrow),
+      kept?.cut === true && h("p", { class: "unknown", test: "cut" }, t("page-cut", { desktop: desktopName(phone.desktop) })),
       h("footer", {}, h("time", { datetime: isoTime(message.storedAtMs) }, timeOf(message.storedAtMs)), state(row, phone)),
       own?.state === "failed" && h("p", { class: "row" }, button("", t("page-text-retry"), "rewrite", () => void phone.rewrite(own)), button("quiet", t("message-delete"), "drop", () => void phone.drop(own.id))),
     ),
