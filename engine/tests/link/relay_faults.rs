@@ -171,8 +171,14 @@ async fn set_back(is_relay_lost: bool) {
     send_all(&pair.b, &pair.on_b, "answer", 6).await;
     assert_eq!(pair.received_by_b(6).await, numbered("since", 6));
     assert_eq!(pair.received_by_a(6).await, numbered("answer", 6));
-    until("A has been confirmed", || info(&pair.a, &pair.on_a).waiting == 0).await;
-    until("B has been confirmed", || info(&pair.b, &pair.on_b).waiting == 0).await;
+    until("A has been confirmed", || {
+        info(&pair.a, &pair.on_a).waiting == 0
+    })
+    .await;
+    until("B has been confirmed", || {
+        info(&pair.b, &pair.on_b).waiting == 0
+    })
+    .await;
     pair.close().await;
     std::fs::write(&database, copy).unwrap();
     if is_relay_lost {
