@@ -4,6 +4,7 @@
 //! says; whether a value can be used is decided where it is used, with a text of its own.
 
 mod link;
+mod wormhole;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use sealpost_protocol::limit;
 pub(crate) use self::link::{
     Link, LinkJoin, LinkNew, LinkOutbox, LinkRename, LinkSend, LinkTail, LinkUnpair, OnLink,
 };
+pub(crate) use self::wormhole::{AtServer, WormholeCommand, WormholeReceive, WormholeSend};
 
 /// How long an invitation is good for, as in the app.
 const WINDOW_SECONDS: u64 = PAIRING_WINDOW_MS / 1_000;
@@ -134,6 +136,9 @@ pub(crate) enum Command {
     /// Pair phones and other devices by a code, and talk to them; no group is needed.
     #[command(subcommand)]
     Link(Link),
+    /// Hand a text over by a code, to or from any magic-wormhole client.
+    #[command(subcommand)]
+    Wormhole(WormholeCommand),
     /// Run a relay in this process, or test one.
     #[command(subcommand)]
     Relay(Relay),
@@ -247,23 +252,37 @@ pub(crate) struct Pair {
     /// Draw no QR code.
     #[arg(long)]
     pub(crate) no_qr: bool,
+    /// Print a short code, too, that can be read out and typed on the other device.
+    #[arg(long)]
+    pub(crate) code: bool,
+    /// Web door at which the code is good; http://HOST:7703 of the group's relay when left out.
+    #[arg(long, value_name = "URL", requires = "code")]
+    pub(crate) web: Option<String>,
     /// How long the invitation is good for, at most 600 seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = WINDOW_SECONDS,
           value_parser = clap::value_parser!(u64).range(1..=WINDOW_SECONDS))]
     pub(crate) good_for: u64,
     /// Cancel the invitation that a running `pair` of this profile shows.
-    #[arg(long, conflicts_with_all = ["group", "accept", "no_qr", "good_for"])]
+    #[arg(long, conflicts_with_all = ["group", "accept", "no_qr", "code", "good_for"])]
     pub(crate) cancel: bool,
 }
 
 /// Arguments of `join`.
 #[derive(Args, Debug)]
 pub(crate) struct Join {
-    /// Invitation or pairing code; left out, the join that is waiting goes on.
+    /// Invitation, pairing token or typed code; left out, the join that is waiting goes on.
     pub(crate) invitation: Option<String>,
     /// Address of the relay, where the code names none.
     #[arg(long, value_name = "ADDRESS", requires = "invitation")]
     pub(crate) relay: Option<String>,
+    /// Web door of the relay that a typed code is good at: http://HOST:PORT or https://HOST.
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "invitation",
+        env = "SEALPOST_WEB_DOOR"
+    )]
+    pub(crate) web: Option<String>,
     /// Which waiting join to go on with, by its number in `group list`.
     #[arg(long, conflicts_with = "invitation")]
     pub(crate) group: Option<String>,

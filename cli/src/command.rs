@@ -19,6 +19,8 @@ mod restore;
 mod send;
 mod status;
 mod tail;
+mod typed_code;
+mod wormhole;
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::Failure;
@@ -46,6 +48,7 @@ pub(crate) async fn run(arguments: Arguments, output: Output) -> Result<(), Fail
         Command::Restore(restore) => restore::run(global, restore, output).await,
         Command::Export(group) => export::run(global, group, output).await,
         Command::Link(link) => link::run(global, &link, output).await,
+        Command::Wormhole(wormhole) => wormhole::run(&wormhole, output).await,
         Command::Relay(relay) => relay::run(global, &relay, output).await,
     }
 }

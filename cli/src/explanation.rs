@@ -12,6 +12,7 @@ mod keys;
 mod link;
 mod profile;
 mod relay;
+mod wormhole;
 
 pub(crate) use backup::backup_error;
 pub(crate) use engine::{engine_error, open_error};
@@ -26,4 +27,8 @@ pub(crate) use link::{
 pub(crate) use profile::profile_error;
 pub(crate) use relay::{
     connect_failure, relay_key_error, relay_start_error, relay_step_failure, unsupported_version,
+};
+pub(crate) use wormhole::{
+    wormhole_code_error, wormhole_end, wormhole_no_text, wormhole_refused_by_peer,
+    wormhole_send_error,
 };

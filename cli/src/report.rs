@@ -7,6 +7,7 @@ mod backup;
 mod link;
 mod relay_step;
 mod standing;
+mod wormhole;
 
 mod membership;
 mod pairing;
@@ -16,6 +17,7 @@ use serde::Serialize;
 pub(crate) use link::{ArrivedReport, BodyReport, LinkReport, LinkRow, SentReport};
 pub(crate) use relay_step::RelayStepReport;
 pub(crate) use standing::{IssueReport, StatusReport};
+pub(crate) use wormhole::WormholeReport;
 
 use crate::explanation::issue_text;
 use crate::terminal_text::{lines, one_line};
@@ -193,6 +195,9 @@ pub(crate) enum Report {
     /// Something of a link, under a type of its own.
     #[serde(untagged)]
     Link(LinkReport),
+    /// Something of a wormhole, under a type of its own.
+    #[serde(untagged)]
+    Wormhole(WormholeReport),
 }
 
 /// A message as it is stored.
@@ -303,6 +308,7 @@ impl Report {
             } => running_text(address, web_url.as_deref()),
             Self::RelayStopped => "The relay stopped.".to_owned(),
             Self::Link(report) => report.to_text(),
+            Self::Wormhole(report) => report.to_text(),
         }
     }
 }

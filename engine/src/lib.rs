@@ -31,6 +31,7 @@ mod session;
 mod store;
 pub mod subscription;
 pub mod utc;
+pub mod wormhole;
 
 pub use engine::{BoxFuture, Engine, OpenError, OpenOptions, Versions, versions};
 pub use relay_probe::probe_relay;

@@ -23,6 +23,7 @@ mod transport;
 pub use error::{LinksError, LinksOpenError};
 pub use event::{LinksEvent, LinksEvents};
 pub use http::HttpTransport;
+pub(crate) use http::line;
 pub use info::{
     Arrived, LinkContent, LinkEnd, LinkInfo, LinkPlace, LinkProgress, LinkState, LinkTrouble,
     PairingInfo, PairingStarted, PairingUrl, SentRow,

@@ -19,6 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::group::check_relay;
 use super::leave::left;
 use super::pair::{next_answer, no_answer, push_out};
+use super::typed_code;
 use crate::arguments::{Global, Join};
 use crate::device::Device;
 use crate::explanation::{address_error, engine_error, invitation_error};
@@ -50,11 +51,7 @@ const WORDS: Question = Question {
 };
 
 pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<(), Failure> {
-    let named = join
-        .invitation
-        .as_deref()
-        .map(|text| read(text, join.relay.as_deref()));
-    let named = named.transpose()?;
+    let named = named(join, output).await?;
     let device = Device::open(global)?;
     let mut lines = (!join.yes).then(Lines::of_input);
     let mut group = match named {
@@ -78,6 +75,22 @@ pub(super) async fn run(global: &Global, join: &Join, output: Output) -> Result<
     };
     // How the join ended says more than what became of its place.
     outcome.and(close(&device, group).await)
+}
+
+/// The relay and the token that were given, behind a typed code or at once.
+async fn named(
+    join: &Join,
+    output: Output,
+) -> Result<Option<(RelayAddress, PairingToken)>, Failure> {
+    let Some(text) = join.invitation.as_deref() else {
+        return Ok(None);
+    };
+    let relay = join.relay.as_deref();
+    if typed_code::is_typed_code(text) {
+        let invitation = typed_code::take(text, join.web.as_deref(), output).await?;
+        return read(&invitation, relay).map(Some);
+    }
+    read(text, relay).map(Some)
 }
 
 /// Closes the group, and keeps its place for another one where nothing came of the join.

@@ -9,9 +9,11 @@ use std::time::Duration;
 use sealpost_engine::clock::{Clock as _, SystemClock};
 use sealpost_engine::core::event::{Event, JoinRequest, JoinRequestId, PairingWindow};
 use sealpost_engine::core::status::{ConnectFailure, Connection};
+use sealpost_engine::core::wormhole::WormholeEnd;
 use sealpost_protocol::invitation::Invitation;
 use tokio::time::{Instant, sleep};
 
+use super::typed_code::HandOver;
 use crate::arguments::{Global, Pair};
 use crate::device::Device;
 use crate::explanation::{connect_failure, engine_error};
@@ -44,6 +46,7 @@ struct Window<'a> {
     lines: Option<Lines>,
     asked: Option<JoinRequest>,
     seen: BTreeSet<JoinRequestId>,
+    code: Option<HandOver>,
 }
 
 pub(super) async fn run(global: &Global, pair: &Pair, output: Output) -> Result<(), Failure> {
@@ -69,14 +72,20 @@ async fn invite(
     pair: &Pair,
     output: Output,
 ) -> Result<(), Failure> {
-    let relay = group.engine.relay();
-    if relay.is_none() {
+    let Some(relay) = group.engine.relay() else {
         return Err(connect_failure(ConnectFailure::NoRelay));
-    }
+    };
     group.receive()?;
     let token = group.engine.start_pairing().await.map_err(engine_error)?;
-    let invitation = Invitation { relay, token };
+    let invitation = Invitation {
+        relay: Some(relay.clone()),
+        token,
+    };
     let link = invitation.to_link().unwrap_or_default();
+    let code = pair
+        .code
+        .then(|| HandOver::begin(&relay, pair.web.as_deref(), &link, output));
+    let code = code.transpose()?;
     if !pair.no_qr {
         output.draw(&qr_code::draw(&link).unwrap_or_default())?;
     }
@@ -94,12 +103,21 @@ async fn invite(
         lines: (!pair.accept).then(Lines::of_input),
         asked: None,
         seen: BTreeSet::new(),
+        code,
     };
-    window.answer_requests().await
+    window.run().await
 }
 
 impl Window<'_> {
-    async fn answer_requests(mut self) -> Result<(), Failure> {
+    async fn run(mut self) -> Result<(), Failure> {
+        let outcome = self.answer_requests().await;
+        if let Some(code) = &mut self.code {
+            code.leave(WormholeEnd::Cancelled).await;
+        }
+        outcome
+    }
+
+    async fn answer_requests(&mut self) -> Result<(), Failure> {
         let end = interrupted();
         tokio::pin!(end);
         loop {
@@ -115,8 +133,9 @@ impl Window<'_> {
                 group,
                 lines,
                 asked,
+                code,
                 ..
-            } = &mut self;
+            } = self;
             tokio::select! {
                 happening = group.next() => self.look_at(happening)?,
                 line = next_answer(lines, asked.is_some()) => {
@@ -124,6 +143,7 @@ impl Window<'_> {
                         return self.accept(accepted).await;
                     }
                 }
+                handed = hand_over(code) => handed?,
                 () = sleep(open_invitation::LOOK_INTERVAL) => {}
                 () = &mut end => return Err(interrupted_here()),
             }
@@ -215,7 +235,7 @@ impl Window<'_> {
         }
     }
 
-    async fn accept(self, request: JoinRequest) -> Result<(), Failure> {
+    async fn accept(&self, request: JoinRequest) -> Result<(), Failure> {
         self.group
             .engine
             .accept(request.id)
@@ -224,6 +244,14 @@ impl Window<'_> {
         let delivered = push_out(self.group).await;
         let name = request.name.as_str().to_owned();
         self.output.say(&Report::Accepted { name, delivered })
+    }
+}
+
+/// Goes on with handing the invitation over by a code, if there is one.
+async fn hand_over(code: &mut Option<HandOver>) -> Result<(), Failure> {
+    match code {
+        Some(code) => code.go_on().await,
+        None => std::future::pending().await,
     }
 }
 

@@ -16,6 +16,7 @@
 //! | what a phone is shown, and what it sends | [`phone_feed`] |
 //! | what each change means, in memory | [`rows`] |
 //! | a link with a phone or another computer | [`link`] |
+//! | a mailbox that two sides meet in by a code | [`wormhole`] |
 //! | what crosses the edge | [`step`], [`event`], [`message`], [`issue`], [`error`], [`status`] |
 
 mod absence;
@@ -41,3 +42,4 @@ mod simulation;
 pub mod status;
 pub mod step;
 pub mod timing;
+pub mod wormhole;
