@@ -197,6 +197,22 @@ async fn a_watch_beats_and_pings_and_ends_when_nobody_answers() {
     assert!(waited.is_ok(), "the watch of somebody who is gone stays");
 }
 
+/// A process that stood still for longer than its beats takes nobody for gone.
+#[tokio::test]
+async fn beats_that_were_missed_do_not_come_at_once() {
+    let beat = Duration::from_millis(20);
+    let door = Door::open_with(|web| web.limits.watch_beat = beat).await;
+    door.claim().await;
+    let mut socket = watch(&door, "a2b").await;
+    frame(&mut socket).await;
+    for _ in 0..3 {
+        // The relay runs on this thread, too.
+        std::thread::sleep(10 * beat);
+        assert_eq!(frame(&mut socket).await["type"], "beat");
+    }
+    assert_eq!(door.relay.numbers().watches, 1);
+}
+
 #[tokio::test]
 async fn the_other_side_has_nothing_to_say() {
     use futures_util::SinkExt as _;

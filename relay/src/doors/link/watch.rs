@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
-use tokio::time::{Instant, interval_at, timeout};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::doors::web::is_too_large;
@@ -90,6 +90,9 @@ pub(super) async fn serve(
     look: impl Fn() + Send,
 ) {
     let mut beats = interval_at(Instant::now() + beat, beat);
+    // After a pause of the whole process, beats that were missed must not come all at once:
+    // the other side would have no time to answer between them.
+    beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut peer = Peer::default();
     loop {
         let step = tokio::select! {
