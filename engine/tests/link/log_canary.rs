@@ -62,12 +62,14 @@ async fn the_log_tells_no_text_name_mailbox_token_or_address_of_a_link() {
     let token = mailbox.token.to_text();
     let id = mailbox.mailbox.to_hex();
     let port = url.port().to_string();
-    let (short, folder) = (&id[..8], pair.homes.0.directory.path().to_str().unwrap());
+    // The begins are enough.
+    let (short_id, short_token) = (id.get(..8).unwrap(), token.get(..10).unwrap());
+    let folder = pair.homes.0.directory.path().to_str().unwrap();
     let planted = [
         "Canary",
         "127.0.0.1",
-        short,
-        &token[..10],
+        short_id,
+        short_token,
         &port,
         pair.on_a.as_str(),
         folder,
