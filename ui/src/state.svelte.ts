@@ -108,23 +108,21 @@ export class Desk {
     const left = this.place;
     this.codeClosed = false;
     if (left.at === "pair" && left.group !== null && !showsCodeOf(place, left.group)) {
-      const group = this.group(left.group);
-      if (group?.pairing) {
-        this.codeClosed = true;
-        void this.api.cancelPairing(left.group).catch(() => undefined);
-      }
+      if (this.group(left.group)?.pairing) this.#closeCode(this.api.cancelPairing(left.group));
     }
-    const phonePairing = this.view?.phones.pairing;
     // What the person has confirmed goes on wherever they are.
-    if (left.at === "phones" && place.at !== "phones" && phonePairing && phonePairing.step !== "finishing") {
-      this.codeClosed = true;
-      void this.api.cancelPhonePairing().catch(() => undefined);
-    }
+    const step = this.view?.phones.pairing?.step ?? "finishing";
+    if (left.at === "phones" && place.at !== "phones" && step !== "finishing") this.#closeCode(this.api.cancelPhonePairing());
     if ("group" in place && place.group !== null) this.#lastGroup = place.group;
     if (left.at === "group" && (place.at !== "group" || place.group !== left.group)) this.#messages.get(left.group)?.trim();
     this.place = place;
     this.isListShown = false;
     this.#uncover();
+  }
+
+  #closeCode(closing: Promise<void>): void {
+    this.codeClosed = true;
+    void closing.catch(() => undefined);
   }
 
   /** Whoever goes somewhere sees where: a panel in its stead closes. */
