@@ -5,7 +5,7 @@
 .DEFAULT_GOAL := help
 SECONDS ?= 60
 HISTORIES ?= 4000
-.PHONY: help setup run test demo sim sim-link sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership fuzz wormhole screenshots bindings clean
+.PHONY: help setup run test demo sim sim-link sim-membership soak bench bench-engine bench-relay bench-app bench-idle bench-link bench-membership bench-wormhole fuzz wormhole screenshots bindings clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -62,6 +62,12 @@ bench-link: setup ## measure the mailboxes for phones beside etcd; about four mi
 	@scripts/bench-peers
 	@cargo build --quiet --release --package sealpost-relay --package sealpost-bench --bin sealpost-relay --bin bench-link
 	@target/release/bench-link
+
+bench-wormhole: setup ## measure the wormhole door beside the Python mailbox server; about two minutes
+	@scripts/wormhole-peers
+	@cargo build --quiet --release --package sealpost-relay --bin sealpost-relay
+	@ulimit -n 16384 2>/dev/null || true; PATH="$(CURDIR)/target/wormhole-peers/python/bin:$$PATH" PYTHONDONTWRITEBYTECODE=1 \
+		SEALPOST_RELAY_PROGRAM="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/sealpost-relay" python tests/wormhole/bench.py
 
 bench-membership: setup ## count what one admission sends, beside the published rule
 	@$(MEMBERSHIP_RUN) --bin bench-membership

@@ -169,3 +169,47 @@ def test_a_rust_client_exchanges_files(relay, tmp_path, sender, receiver):
     finish(sending)
     assert (folder / "letter.txt").read_text() == "hello from another client"
     assert sides(relay) == 0
+
+
+def connected(relay, side):
+    socket = websocket.create_connection(relay.url, timeout=WAIT)
+    socket.recv()
+    for command in ({"type": "bind", "appid": "a", "side": side}, {"type": "open", "mailbox": "m"}):
+        socket.send(json.dumps(command))
+        assert json.loads(socket.recv())["type"] == "ack"
+    return socket
+
+
+def next_frame(socket):
+    return json.loads(socket.recv())
+
+
+def test_acks_echoes_and_replies_keep_their_order_under_load(relay):
+    socket = connected(relay, "s")
+    count = 300
+    for number in range(count):
+        socket.send(json.dumps({"type": "add", "phase": str(number), "body": "", "id": number}))
+        socket.send(json.dumps({"type": "ping", "ping": number, "id": -number}))
+        socket.send(json.dumps({"type": "open", "id": [number]}))
+    for number in range(count):
+        kinds = [next_frame(socket) for _ in range(6)]
+        assert [one["type"] for one in kinds] == ["ack", "message", "ack", "pong", "ack", "error"]
+        assert [one["id"] for one in kinds if one["type"] == "ack"] == [number, -number, [number]]
+        assert kinds[1]["phase"] == str(number)
+        assert kinds[3]["pong"] == number
+    socket.close()
+
+
+def test_a_slow_reader_holds_nobody_up_and_gets_everything_in_the_end(relay):
+    slow, author = connected(relay, "slow"), connected(relay, "author")
+    body = "x" * 1_000_000
+    for number in range(15):
+        author.send(json.dumps({"type": "add", "phase": str(number), "body": body}))
+        assert [next_frame(author)["type"] for _ in range(2)] == ["ack", "message"]
+    author.send(json.dumps({"type": "add", "phase": "one too many", "body": body * 2}))
+    assert [next_frame(author)["type"] for _ in range(2)] == ["ack", "error"]
+    slow.close()
+    late = connected(relay, "slow")
+    assert [next_frame(late)["phase"] for _ in range(15)] == [str(one) for one in range(15)]
+    late.close()
+    author.close()
