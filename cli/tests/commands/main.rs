@@ -7,3 +7,4 @@ mod link;
 mod program;
 mod relay_faults;
 mod standing;
+mod wormhole;

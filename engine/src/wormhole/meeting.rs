@@ -114,7 +114,7 @@ struct Host {
 /// What woke the task.
 enum Woken {
     Called(Option<Call>),
-    Opened(Result<Socket, LinkFailure>),
+    Opened(Box<Result<Socket, LinkFailure>>),
     Heard(Option<String>),
     Late,
 }
@@ -128,7 +128,7 @@ impl Host {
             let nap = self.nap();
             let woken = tokio::select! {
                 call = calls.recv(), if is_held => Woken::Called(call),
-                opened = opened(&mut self.opening) => Woken::Opened(opened),
+                opened = opened(&mut self.opening) => Woken::Opened(Box::new(opened)),
                 heard = heard(&mut self.socket) => Woken::Heard(heard),
                 () = sleep(nap) => Woken::Late,
             };
@@ -162,17 +162,7 @@ impl Host {
                 self.machine
                     .close(WormholeEnd::Cancelled, now_ms, &mut OsRng);
             }
-            Woken::Opened(Ok(socket)) => {
-                self.opening = None;
-                self.socket = Some(socket);
-                self.machine.handle_connected(now_ms);
-            }
-            Woken::Opened(Err(failure)) => {
-                self.opening = None;
-                tracing::debug!(code = failure.code(), "no mailbox server");
-                let _ = self.outbox.send(MeetingEvent::Unreached(failure));
-                self.machine.handle_lost(now_ms, &mut OsRng);
-            }
+            Woken::Opened(opened) => self.take_socket(*opened, now_ms),
             Woken::Heard(Some(text)) => {
                 self.machine.handle_frame(&text, now_ms, &mut OsRng);
             }
@@ -181,6 +171,21 @@ impl Host {
                 self.machine.handle_lost(now_ms, &mut OsRng);
             }
             Woken::Late => self.machine.handle_timer(now_ms, &mut OsRng),
+        }
+    }
+
+    fn take_socket(&mut self, opened: Result<Socket, LinkFailure>, now_ms: u64) {
+        self.opening = None;
+        match opened {
+            Ok(socket) => {
+                self.socket = Some(socket);
+                self.machine.handle_connected(now_ms);
+            }
+            Err(failure) => {
+                tracing::debug!(code = failure.code(), "no mailbox server");
+                let _ = self.outbox.send(MeetingEvent::Unreached(failure));
+                self.machine.handle_lost(now_ms, &mut OsRng);
+            }
         }
     }
 
