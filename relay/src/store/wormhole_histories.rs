@@ -222,3 +222,55 @@ proptest! {
         });
     }
 }
+
+/// A wormhole that stays open for weeks costs no more than one that was just opened.
+#[tokio::test]
+async fn ten_thousand_acknowledged_messages_leave_nothing_behind() {
+    const AT_ONCE: u64 = 1_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("inbox.db");
+    let store = open(&path);
+    let visitor = store.visitor();
+    let under = (Rules::default(), 1_000);
+    let ask =
+        |by, request| store.ask_wormhole(&visitor, (AppId::new("app"), side(by)), request, under);
+    let mut number = 0;
+    for by in 0..2 {
+        let opened = ask(by, Request::Open(MailboxName::new("box"))).await;
+        if let Ok(Ok(Outcome::Opened(opening))) = opened {
+            number = opening.number;
+        }
+    }
+    for round in 0..10 {
+        let seqnums = (round * AT_ONCE..(round + 1) * AT_ONCE).filter_map(Seqnum::new);
+        let adds = seqnums.map(|seqnum| {
+            let message = Message {
+                side: side(0),
+                phase: Phase::new(seqnum.as_u64().to_string()),
+                body: Body::new("00".repeat(150)),
+                id: CommandId::new("null"),
+                received_ms: 1_000,
+                seqnum: Some(seqnum),
+            };
+            ask(0, Request::Add(number, message))
+        });
+        for added in futures_util::future::join_all(adds).await {
+            assert_eq!(added, Ok(Ok(Outcome::Done)));
+        }
+        assert_eq!(store.wormhole_sums().0.messages, AT_ONCE);
+        let through = Seqnum::new((round + 1) * AT_ONCE - 1).unwrap();
+        let retire = Retire::Through(side(0), through);
+        let retired = ask(1, Request::Retire(number, retire)).await;
+        assert_eq!(retired, Ok(Ok(Outcome::Done)));
+    }
+    let (sums, _) = store.wormhole_sums();
+    assert_eq!((sums.mailboxes, sums.messages, sums.bytes), (1, 0, 0));
+    store.close().await.unwrap();
+    let database = rusqlite::Connection::open(&path).unwrap();
+    let count = |table: &str| -> u32 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        database.query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(count("wormhole_messages"), 0);
+    assert_eq!(count("mailbox_message_acks"), 1);
+}

@@ -188,6 +188,8 @@ impl Shared {
     fn note(&mut self, side: &Side, seat: &Arc<Seat>, outcome: &crate::wormhole::Answer<Outcome>) {
         match outcome {
             Ok(Outcome::Opened(opening)) if !seat.is_gone.load(Ordering::Relaxed) => {
+                // In one place at a time, or it would be left behind in the first one.
+                self.stand_up(seat);
                 seat.mailbox.store(opening.number, Ordering::Relaxed);
                 let sitters = self.seats.entry(opening.number).or_default();
                 sitters.push((side.clone(), Arc::clone(seat)));
