@@ -308,7 +308,7 @@ fn what_cannot_be_queued_is_said_at_once() {
     let link = rig.a.link();
     let mut queue = |kind, body| link.queue((kind, body), None, now_ms, &mut rng);
     let longest = vec![0; LINK_BODY_BYTES_MAX];
-    assert!(queue(RowKind::Msg, longest.clone()).is_ok());
+    assert!(queue(RowKind::Msg, longest).is_ok());
     let longer = vec![0; LINK_BODY_BYTES_MAX + 1];
     assert_eq!(queue(RowKind::Msg, longer), Err(QueueError::TooLarge));
     let collapse = "k".repeat(129);
