@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_typed_code_is_told_from_an_invitation() {
-        for code in ["7-violet-cottage-abbey", " 7 violet cottage abbey", "12"] {
+        for code in ["7-velvet-cottage-abbey", " 7 velvet cottage abbey", "12"] {
             assert!(is_typed_code(code), "{code}");
         }
         for other in [

@@ -19,7 +19,7 @@ pub(crate) fn wormhole_code_error(error: &CodeError) -> Failure {
         CodeError::TooLong => wrong("code-too-long", "It is too long."),
         CodeError::Nameplate => wrong(
             "code-number",
-            "It doesn't begin with a number, as in 7-violet-cottage-abbey.",
+            "It doesn't begin with a number, as in 7-velvet-cottage-abbey.",
         ),
         CodeError::NoWords => wrong("code-no-words", "There are no words behind the number."),
         CodeError::Blanks => wrong("code-blanks", "There are blanks in it."),

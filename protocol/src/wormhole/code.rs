@@ -1,4 +1,4 @@
-//! The codes of wormholes: a nameplate and words, such as `7-violet-cottage-abbey`.
+//! The codes of wormholes: a nameplate and words, such as `7-velvet-cottage-abbey`.
 //!
 //! Owns how a code is made, how any client's code is read, and how a code of this program's
 //! own words is read as people type it: with blanks for hyphens, capital letters, words begun
