@@ -527,7 +527,7 @@ fn to_refused(refusal: &Refusal) -> Refused {
         Refusal::SequenceJump => (400, "sequence_jump", None),
         Refusal::EnvelopeTooLarge => (413, "envelope_too_large", None),
         Refusal::BadEnvelope | Refusal::BadSequence => (400, "bad_request", None),
-        Refusal::RelayFull | Refusal::NoRoom | Refusal::Ended => (503, "unavailable", None),
+        _ => (503, "unavailable", None),
     };
     Refused {
         status,
