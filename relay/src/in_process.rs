@@ -192,6 +192,25 @@ impl Mailboxes {
         self.store.erase(access, self.clock.now_ms()).await
     }
 
+    /// Removes every mailbox but these: for a process that knows each link there is. A store that
+    /// was restored from an older copy has those again that were erased since.
+    ///
+    /// # Errors
+    ///
+    /// The store can't write. What is still there may be removed by another call.
+    pub async fn retain(&self, known: &[MailboxId]) -> Result<(), MailboxError> {
+        let now_ms = self.clock.now_ms();
+        let mut others = self.store.mailbox_ids();
+        others.retain(|mailbox| !known.contains(mailbox));
+        let forget = |mailbox| self.store.forget(mailbox, now_ms);
+        // Queued together, so that they share a commit.
+        let going: Vec<_> = others.into_iter().map(forget).collect();
+        for gone in going {
+            gone.await?;
+        }
+        Ok(())
+    }
+
     /// Tells what happens in a direction from now on.
     ///
     /// # Errors

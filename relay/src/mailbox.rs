@@ -7,9 +7,11 @@
 //! [`Change`]s.
 //!
 //! Invariants:
-//! - only a stored Envelope and a claim extend a mailbox's life;
+//! - only a stored Envelope and a claim extend a mailbox's life, and nothing shortens it: a clock
+//!   that was set back must not end what was there before;
 //! - `last` of a direction never falls while its mailbox lives, whatever is pruned;
-//! - an expired mailbox is answered like one that never was;
+//! - an expired mailbox is answered like one that never was, but where claims are closed: there
+//!   the first claim that finds it is told that it may come back;
 //! - a mailbox answers nobody but the holder of its token.
 
 mod direction;
@@ -128,14 +130,17 @@ pub enum Refusal {
     /// Nobody but this process may make one.
     #[error("mailboxes are claimed in the relay's own process only")]
     ClaimsClosed,
+    /// Its time was over, and nobody but this process may make it again.
+    #[error("the mailbox has ended, and the relay's own process may make it again")]
+    Ended,
     /// Another token owns it.
     #[error("another token owns the mailbox")]
     WrongToken,
     /// The relay has as many mailboxes as it may have.
     #[error("there is no room for another mailbox")]
     RelayFull,
-    /// The relay holds as many bytes as it may hold.
-    #[error("there is no room for another envelope")]
+    /// The relay holds as many bytes as it may hold, or its disk does.
+    #[error("there is no room for anything more")]
     NoRoom,
     /// Shorter than any envelope.
     #[error("the body is too short for an envelope")]
@@ -229,6 +234,9 @@ pub enum Making {
     Below(u64),
     /// It may not.
     Closed,
+    /// It may not, because nothing more can be written. One that is there lives longer all the
+    /// same: whoever can't claim can't take away either, and the disk would stay full.
+    NoRoom,
 }
 
 /// Why a mailbox is gone.
@@ -258,7 +266,7 @@ pub enum Change {
     Touched {
         /// Its name in the store.
         number: u64,
-        /// The moment.
+        /// The moment that its life counts from.
         at_ms: u64,
     },
     /// The Envelope of the request takes a slot. The mailbox lives longer, too.
@@ -273,7 +281,7 @@ pub enum Change {
         sequence: u64,
         /// The Envelope.
         digest: EnvelopeDigest,
-        /// The moment.
+        /// The moment that its life counts from.
         at_ms: u64,
     },
     /// Slots are free again.

@@ -187,6 +187,20 @@ pub trait MailboxStore: Send + Sync + 'static {
     /// Whether there is such a mailbox, whoever asks.
     fn holds(&self, mailbox: &MailboxId, now_ms: u64) -> bool;
 
+    /// Removes a mailbox that is of no link any more, whoever owned it.
+    fn forget(&self, mailbox: MailboxId, now_ms: u64) -> MailboxFuture<'_, ()>;
+
+    /// Every mailbox, expired or not.
+    fn mailbox_ids(&self) -> Vec<MailboxId>;
+
+    /// Before a claim: mailboxes that are over and not swept yet take no place from one that
+    /// would be made.
+    fn make_place(&self, making: Making, now_ms: u64) {
+        if matches!(making, Making::Below(max) if self.mailbox_sums().0.mailboxes >= max) {
+            self.expire_mailboxes(now_ms);
+        }
+    }
+
     /// Removes the mailboxes whose time is over.
     fn expire_mailboxes(&self, now_ms: u64);
 

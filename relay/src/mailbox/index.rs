@@ -66,6 +66,12 @@ impl Mailbox {
         now_ms >= self.expires_ms()
     }
 
+    /// Begins its life anew. By the clock of a computer that was set back meanwhile it is younger
+    /// than it was, and would be over as soon as that is set right.
+    fn touch(&mut self, now_ms: u64) {
+        self.touched_ms = self.touched_ms.max(now_ms);
+    }
+
     fn expires_ms(&self) -> u64 {
         self.touched_ms.saturating_add(limit::LINK_MAILBOX_LIFE_MS)
     }
@@ -197,11 +203,17 @@ impl MailboxIndex {
         making: Making,
         now_ms: u64,
     ) -> Result<Claimed, Refusal> {
+        let found = self.mailboxes.get(&access.mailbox);
+        let has_ended = found.is_some_and(|mailbox| {
+            mailbox.is_expired(now_ms) && mailbox.token.is_same(&access.token)
+        });
         self.expire(access.mailbox, now_ms);
         match self.open(access, now_ms) {
             Err(Refusal::NoMailbox) => {
                 match making {
+                    Making::Closed if has_ended => return Err(Refusal::Ended),
                     Making::Closed => return Err(Refusal::ClaimsClosed),
+                    Making::NoRoom => return Err(Refusal::NoRoom),
                     Making::Below(max) if self.sums.mailboxes >= max => {
                         return Err(Refusal::RelayFull);
                     }
@@ -211,7 +223,7 @@ impl MailboxIndex {
             }
             Err(refusal) => Err(refusal),
             Ok(_) => {
-                self.change(access.mailbox, |mailbox| mailbox.touched_ms = now_ms);
+                self.change(access.mailbox, |mailbox| mailbox.touch(now_ms));
                 self.claimed(access, false, now_ms)
             }
         }
@@ -221,10 +233,11 @@ impl MailboxIndex {
         &mut self,
         access: &MailboxAccess,
         is_new: bool,
-        at_ms: u64,
+        now_ms: u64,
     ) -> Result<Claimed, Refusal> {
-        let mailbox = self.open(access, at_ms)?;
+        let mailbox = self.open(access, now_ms)?;
         let (number, token) = (mailbox.number, mailbox.token);
+        let at_ms = mailbox.touched_ms;
         let claimed = Claimed {
             is_new,
             created_ms: mailbox.created_ms,
@@ -307,11 +320,12 @@ impl MailboxIndex {
                 .direction_mut(direction)
                 .put(sequence, digest, has_room);
             if matches!(answer, SlotAnswer::Stored) {
-                mailbox.touched_ms = now_ms;
+                mailbox.touch(now_ms);
             }
-            (answer, mailbox.head(direction), mailbox.number)
+            let row = (mailbox.number, mailbox.touched_ms);
+            (answer, mailbox.head(direction), row)
         });
-        let (answer, head, number) = answered.ok_or(Refusal::NoMailbox)?;
+        let (answer, head, (number, at_ms)) = answered.ok_or(Refusal::NoMailbox)?;
         match answer {
             SlotAnswer::Stored => {
                 self.changes.push(Change::Stored {
@@ -320,7 +334,7 @@ impl MailboxIndex {
                     direction,
                     sequence,
                     digest,
-                    at_ms: now_ms,
+                    at_ms,
                 });
                 Ok(Stored { is_new: true, head })
             }
@@ -376,6 +390,16 @@ impl MailboxIndex {
         self.open(access, now_ms)?;
         self.remove(access.mailbox, Going::Erased);
         Ok(())
+    }
+
+    /// Removes a mailbox that its relay knows to be of no link any more, like an erased one.
+    pub fn forget(&mut self, mailbox: MailboxId) {
+        self.remove(mailbox, Going::Erased);
+    }
+
+    /// Every mailbox, expired or not.
+    pub(crate) fn ids(&self) -> Vec<MailboxId> {
+        self.mailboxes.keys().copied().collect()
     }
 
     /// The mailbox, for whoever shows its token.

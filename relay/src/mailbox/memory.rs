@@ -134,6 +134,12 @@ impl MemoryMailboxes {
         erased
     }
 
+    /// See [`MailboxIndex::forget`].
+    pub fn forget(&mut self, mailbox: MailboxId) {
+        self.index.forget(mailbox);
+        self.apply(&Bytes::new());
+    }
+
     /// Removes a mailbox whose time is over.
     pub fn expire(&mut self, mailbox: MailboxId, now_ms: u64) {
         self.index.expire(mailbox, now_ms);

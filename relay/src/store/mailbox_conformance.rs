@@ -314,6 +314,107 @@ async fn an_envelope_buys_thirty_days_and_not_a_moment_more(store: Store) {
     );
 }
 
+/// A clock that is a year off when a device claims or stores takes nothing from the mailbox once
+/// it is set right.
+async fn a_clock_that_was_set_back_shortens_no_life(store: Store) {
+    let year_ms = 365 * 24 * 3_600_000;
+    let store = claimed(store).await;
+    put_all(&store, A2B, 1..=2).await;
+    let wrong = NOW_MS - year_ms;
+    let claimed = claim(&store, MINE(), wrong).await.unwrap();
+    let expires_s = (NOW_MS + LINK_MAILBOX_LIFE_MS) / 1_000;
+    assert_eq!((claimed.is_new, claimed.expires_s), (false, expires_s));
+    let stored = put_at(&store, A2B, (3, envelope(3)), wrong).await.unwrap();
+    assert_eq!((stored.is_new, stored.head.expires_s), (true, expires_s));
+    let end = NOW_MS + LINK_MAILBOX_LIFE_MS;
+    store.expire_mailboxes(end - 1);
+    let page = store.page(&MINE(), A2B, (0, 16), end - 1).await.unwrap();
+    assert_eq!(sequences(&page), [1, 2, 3]);
+    assert_eq!(store.head(&MINE(), A2B, end), Err(Refusal::NoMailbox));
+}
+
+/// A mailbox that was made while the clock was wrong ends early or late, and can be claimed.
+async fn a_mailbox_of_a_wrong_clock_is_no_lasting_harm(store: Store) {
+    let year_ms = 365 * 24 * 3_600_000;
+    claim(&store, MINE(), NOW_MS - year_ms).await.unwrap();
+    assert_eq!(store.head(&MINE(), A2B, NOW_MS), Err(Refusal::NoMailbox));
+    let again = claim(&store, MINE(), NOW_MS).await.unwrap();
+    assert_eq!((again.is_new, again.created_ms), (true, NOW_MS));
+    let ahead = claim(&store, access(2, 1), NOW_MS + year_ms).await.unwrap();
+    let set_right = claim(&store, access(2, 1), NOW_MS).await.unwrap();
+    assert_eq!((ahead.is_new, set_right.is_new), (true, false));
+    assert_eq!(set_right.expires_s, ahead.expires_s);
+}
+
+/// Where only the relay's process makes mailboxes, the first claim that finds one over is told
+/// to come back: the process may not have noticed yet.
+async fn one_that_is_over_may_come_back_where_claims_are_closed(store: Store) {
+    let store = claimed(store).await;
+    let end = NOW_MS + LINK_MAILBOX_LIFE_MS;
+    let stranger = store.claim(access(2, 1), Making::Closed, end).await;
+    assert_eq!(refused(stranger), Refusal::ClaimsClosed);
+    let mut watch = watch(&store, A2B);
+    watch.next().await.unwrap();
+    let ended = store.claim(MINE(), Making::Closed, end).await;
+    assert_eq!(refused(ended), Refusal::Ended);
+    let told = WatchFrame::Ended(WatchEnd::Expired);
+    assert_eq!(watch.next().await, Some(told), "the process hears of it");
+    assert!(claim(&store, MINE(), end).await.unwrap().is_new);
+    store.erase(MINE(), end).await.unwrap();
+    let erased = store.claim(MINE(), Making::Closed, end).await;
+    assert_eq!(refused(erased), Refusal::ClaimsClosed);
+    claim(&store, MINE(), end).await.unwrap();
+    let over = end + LINK_MAILBOX_LIFE_MS;
+    let other = store.claim(NOT_MINE(), Making::Closed, over).await;
+    assert_eq!(refused(other), Refusal::ClaimsClosed, "not with this token");
+}
+
+async fn a_claim_of_what_is_there_needs_no_room(store: Store) {
+    let store = claimed(store).await;
+    let new = store.claim(access(2, 1), Making::NoRoom, NOW_MS).await;
+    assert_eq!(refused(new), Refusal::NoRoom);
+    let known = store.claim(MINE(), Making::NoRoom, NOW_MS + 9_000).await;
+    let expires_s = (NOW_MS + 9_000 + LINK_MAILBOX_LIFE_MS) / 1_000;
+    assert_eq!(known.unwrap().expires_s, expires_s);
+}
+
+async fn mailboxes_that_are_over_take_no_place(store: Store) {
+    for mailbox in 1..=3 {
+        claim(&store, access(mailbox, 1), NOW_MS).await.unwrap();
+    }
+    claim(&store, access(3, 1), NOW_MS + 1).await.unwrap();
+    let end = NOW_MS + LINK_MAILBOX_LIFE_MS;
+    let full = claim(&store, access(4, 1), end - 1).await;
+    assert_eq!(refused(full), Refusal::RelayFull);
+    // Nothing has swept.
+    assert!(claim(&store, access(4, 1), end).await.unwrap().is_new);
+    assert_eq!(store.mailbox_sums().0.mailboxes, 2);
+    assert!(!claim(&store, access(3, 1), end).await.unwrap().is_new);
+}
+
+async fn a_forgotten_mailbox_is_gone_like_an_erased_one(store: Store) {
+    let store = claimed(store).await;
+    put_all(&store, A2B, 1..=2).await;
+    claim(&store, access(2, 1), NOW_MS).await.unwrap();
+    assert_eq!(
+        store.mailbox_ids(),
+        [MINE().mailbox, access(2, 1).mailbox],
+        "both are named"
+    );
+    let mut watch = watch(&store, A2B);
+    watch.next().await.unwrap();
+    store.forget(MINE().mailbox, NOW_MS).await.unwrap();
+    store.forget(access(9, 1).mailbox, NOW_MS).await.unwrap();
+    let end = WatchFrame::Ended(WatchEnd::Erased);
+    assert_eq!(watch.next().await, Some(end));
+    let left = MailboxSums {
+        mailboxes: 1,
+        ..MailboxSums::default()
+    };
+    assert_eq!(store.mailbox_sums(), (left, 0));
+    assert_eq!(store.head(&MINE(), A2B, NOW_MS), Err(Refusal::NoMailbox));
+}
+
 /// Touched by a claim and by an Envelope that is stored, and by nothing else.
 async fn thirty_days_after_the_last_touch_it_is_gone(store: Store) {
     let store = claimed(store).await;
@@ -496,6 +597,12 @@ macro_rules! conformance {
 }
 
 conformance!(
+    a_claim_of_what_is_there_needs_no_room,
+    a_clock_that_was_set_back_shortens_no_life,
+    a_forgotten_mailbox_is_gone_like_an_erased_one,
+    a_mailbox_of_a_wrong_clock_is_no_lasting_harm,
+    mailboxes_that_are_over_take_no_place,
+    one_that_is_over_may_come_back_where_claims_are_closed,
     a_claim_makes_none_where_none_may_be_made,
     a_fifth_watch_takes_the_place_of_the_oldest,
     a_fresh_direction_has_no_last_and_a_used_one_keeps_it,

@@ -85,6 +85,11 @@ pub(super) enum MailboxOrder {
         access: MailboxAccess,
         answer: Answer<()>,
     },
+    /// Removes a mailbox, whoever owned it.
+    Forget {
+        mailbox: MailboxId,
+        answer: Answer<()>,
+    },
     /// Nobody waits for it; the next sweep orders it again if it fails.
     Expire { mailbox: MailboxId },
 }
@@ -96,7 +101,34 @@ impl MailboxOrder {
 
     /// Whether it may make the store larger.
     fn is_addition(&self) -> bool {
-        matches!(self, Self::Claim { .. } | Self::Store { .. })
+        match self {
+            Self::Claim { making, .. } => matches!(making, Making::Below(_)),
+            Self::Store { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it may make it smaller.
+    fn is_delete(&self) -> bool {
+        !matches!(self, Self::Claim { .. } | Self::Store { .. })
+    }
+
+    /// What may be done of it while nothing may be added. A claim of what is there adds nothing,
+    /// and devices ask for it before they take anything away.
+    fn without_addition(self) -> Result<Self, Self> {
+        match self {
+            Self::Claim {
+                access,
+                answer,
+                making: Making::Below(_),
+            } => Ok(Self::Claim {
+                access,
+                making: Making::NoRoom,
+                answer,
+            }),
+            order if order.is_addition() => Err(order),
+            order => Ok(order),
+        }
     }
 
     /// Bytes of its Envelope.
@@ -113,7 +145,7 @@ impl MailboxOrder {
             | Self::Store { access, .. }
             | Self::Prune { access, .. }
             | Self::Erase { access, .. } => access.mailbox,
-            Self::Expire { mailbox } => *mailbox,
+            Self::Forget { mailbox, .. } | Self::Expire { mailbox } => *mailbox,
         }
     }
 
@@ -124,7 +156,7 @@ impl MailboxOrder {
             Self::Claim { answer, .. } => answer.tell(Err(error)),
             Self::Store { answer, .. } => answer.tell(Err(error)),
             Self::Prune { answer, .. } => answer.tell(Err(error)),
-            Self::Erase { answer, .. } => answer.tell(Err(error)),
+            Self::Erase { answer, .. } | Self::Forget { answer, .. } => answer.tell(Err(error)),
             Self::Expire { .. } => {}
         }
     }
@@ -174,17 +206,16 @@ impl MailboxBatch {
 
     /// Orders that may make it smaller.
     pub(super) fn has_deletes(&self) -> bool {
-        self.orders.iter().any(|(order, _)| !order.is_addition())
+        self.orders.iter().any(|(order, _)| order.is_delete())
     }
 
-    /// Answers those that may make the store larger, and keeps the others.
+    /// Answers those that make the store larger, and keeps the others.
     pub(super) fn without_additions(self, error: StoreError) -> Self {
         let mut rest = Self::default();
         for (order, now_ms) in self.orders {
-            if order.is_addition() {
-                order.fail(error);
-            } else {
-                rest.add(order, now_ms);
+            match order.without_addition() {
+                Ok(order) => rest.add(order, now_ms),
+                Err(order) => order.fail(error),
             }
         }
         rest
@@ -315,6 +346,10 @@ impl MailboxTable {
             } => Some(answer.keep(index.prune(&access, direction, through, now_ms))),
             MailboxOrder::Erase { access, answer } => {
                 Some(answer.keep(index.erase(&access, now_ms)))
+            }
+            MailboxOrder::Forget { mailbox, answer } => {
+                index.forget(mailbox);
+                Some(answer.keep(Ok(())))
             }
             MailboxOrder::Expire { mailbox } => {
                 index.expire(mailbox, now_ms);

@@ -164,6 +164,10 @@ impl SharedMailboxes {
         self.lock().index.sums()
     }
 
+    pub(super) fn ids(&self) -> Vec<MailboxId> {
+        self.lock().index.ids()
+    }
+
     pub(super) fn watches(&self) -> u64 {
         self.lock().watches as u64
     }

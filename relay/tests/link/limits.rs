@@ -196,6 +196,11 @@ async fn a_disk_below_its_floor_takes_nothing_and_lets_everything_go() {
     assert_eq!(door.store("a2b", 2).await.said(), (503, "unavailable"));
     let claim = claim_of(7).send(door.port).await;
     assert_eq!(claim.said(), (503, "unavailable"));
+    // Every device claims its own mailbox before it asks for anything else.
+    door.clock.step(5_000);
+    let own = door.claim().await;
+    assert_eq!(own.status, 204);
+    assert_eq!(own.number("x-relay-expires"), Some(1_802_592_005));
     assert_eq!(at(&["a2b"]).get().send(door.port).await.status, 200);
     let pruned = at(&["a2b?through=1"]).delete().send(door.port).await;
     assert_eq!(pruned.status, 204);

@@ -135,7 +135,7 @@ fn refused(refusal: Refusal) -> Refused {
         Refusal::NoMailbox => (404, RefusedError::NoMailbox, None),
         Refusal::ClaimsClosed => (404, RefusedError::ClaimsClosed, None),
         Refusal::WrongToken => (403, RefusedError::WrongToken, None),
-        Refusal::RelayFull | Refusal::NoRoom => (503, RefusedError::Other, None),
+        Refusal::RelayFull | Refusal::NoRoom | Refusal::Ended => (503, RefusedError::Other, None),
         Refusal::BadEnvelope | Refusal::BadSequence => (400, RefusedError::Other, None),
         Refusal::EnvelopeTooLarge => (413, RefusedError::Other, None),
         Refusal::SequenceTaken(head) => (409, RefusedError::Other, head.last),

@@ -113,7 +113,7 @@ impl Problem {
             Self::Store(StoreError::Damaged | StoreError::Database(_)) => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
-            Self::Mailbox(Refusal::RelayFull | Refusal::NoRoom)
+            Self::Mailbox(Refusal::RelayFull | Refusal::NoRoom | Refusal::Ended)
             | Self::Store(_)
             | Self::NoClock => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -139,7 +139,9 @@ impl Problem {
             Self::Mailbox(Refusal::SequenceJump) => "sequence_jump",
             Self::Mailbox(Refusal::DirectionFull(_)) => "direction_full",
             Self::Store(StoreError::Damaged | StoreError::Database(_)) => "internal",
-            Self::Mailbox(Refusal::NoRoom) | Self::Store(_) | Self::NoClock => "unavailable",
+            Self::Mailbox(Refusal::NoRoom | Refusal::Ended) | Self::Store(_) | Self::NoClock => {
+                "unavailable"
+            }
         }
     }
 

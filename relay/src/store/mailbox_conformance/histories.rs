@@ -38,6 +38,9 @@ enum Step {
         ms: u64,
     },
     Sweep,
+    SetBack {
+        ms: u64,
+    },
     Restart,
 }
 
@@ -53,6 +56,7 @@ fn steps() -> impl Strategy<Value = Vec<Asked>> {
         3 => (1_u64..80).prop_map(|through| Step::Prune { through }),
         1 => Just(Step::Erase),
         2 => (0..LINK_MAILBOX_LIFE_MS).prop_map(|ms| Step::Wait { ms }),
+        1 => (0..2 * LINK_MAILBOX_LIFE_MS).prop_map(|ms| Step::SetBack { ms }),
         1 => Just(Step::Sweep),
         1 => Just(Step::Restart),
     ];
@@ -117,7 +121,7 @@ async fn answer(store: &dyn MailboxStore, asked: &Asked, now_ms: u64) -> String 
             store.expire_mailboxes(now_ms);
             String::new()
         }
-        Step::Wait { .. } | Step::Restart => String::new(),
+        Step::Wait { .. } | Step::SetBack { .. } | Step::Restart => String::new(),
     }
 }
 
@@ -130,6 +134,7 @@ async fn run(steps: Vec<Asked>) {
     for asked in steps {
         match asked.0 {
             Step::Wait { ms } => now_ms += ms,
+            Step::SetBack { ms } => now_ms -= ms,
             Step::Restart => {
                 sqlite.close().await.unwrap();
                 sqlite = open(&path);

@@ -26,7 +26,8 @@ impl MemoryStore {
         if self.is_closed() {
             return Err(StoreError::Closed.into());
         }
-        let answer = request(&mut mailboxes)?;
+        // One that refuses may have removed what was over.
+        let answer = request(&mut mailboxes);
         let index = mailboxes.index();
         let sums = index.sums();
         let changed = BTreeMap::from([(mailbox, index.get(&mailbox).cloned())]);
@@ -35,7 +36,7 @@ impl MemoryStore {
             .set_mailbox_charge(charged_bytes(sums.envelopes, sums.bytes));
         self.shared_mailboxes
             .publish(changed, mailboxes.changes(), || {});
-        Ok(answer)
+        Ok(answer?)
     }
 }
 
@@ -50,6 +51,7 @@ impl MailboxStore for MemoryStore {
         making: Making,
         now_ms: u64,
     ) -> MailboxFuture<'_, Claimed> {
+        self.make_place(making, now_ms);
         told(self.run(access.mailbox, |all| all.claim(&access, making, now_ms)))
     }
 
@@ -118,6 +120,17 @@ impl MailboxStore for MemoryStore {
 
     fn holds(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
         self.shared_mailboxes.holds(mailbox, now_ms)
+    }
+
+    fn forget(&self, mailbox: MailboxId, _now_ms: u64) -> MailboxFuture<'_, ()> {
+        told(self.run(mailbox, |all| {
+            all.forget(mailbox);
+            Ok(())
+        }))
+    }
+
+    fn mailbox_ids(&self) -> Vec<MailboxId> {
+        self.shared_mailboxes.ids()
     }
 
     fn expire_mailboxes(&self, now_ms: u64) {

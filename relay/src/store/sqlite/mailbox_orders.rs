@@ -56,6 +56,7 @@ impl MailboxStore for SqliteStore {
         making: Making,
         now_ms: u64,
     ) -> MailboxFuture<'_, Claimed> {
+        self.make_place(making, now_ms);
         self.ask(
             |answer| MailboxOrder::Claim {
                 access,
@@ -173,6 +174,14 @@ impl MailboxStore for SqliteStore {
 
     fn holds(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
         self.shared_mailboxes.holds(mailbox, now_ms)
+    }
+
+    fn forget(&self, mailbox: MailboxId, now_ms: u64) -> MailboxFuture<'_, ()> {
+        self.ask(|answer| MailboxOrder::Forget { mailbox, answer }, now_ms)
+    }
+
+    fn mailbox_ids(&self) -> Vec<MailboxId> {
+        self.shared_mailboxes.ids()
     }
 
     fn expire_mailboxes(&self, now_ms: u64) {

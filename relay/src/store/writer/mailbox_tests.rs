@@ -143,3 +143,34 @@ fn a_commit_that_fails_has_changed_nothing_and_says_so_to_everybody() {
     let refused = MailboxError::Refused(Refusal::NoMailbox);
     assert_eq!(other.try_recv().unwrap().unwrap_err(), refused);
 }
+
+/// A disk that is full stays full if nobody gets to take anything away, and every device claims
+/// its mailbox first.
+#[test]
+fn while_nothing_may_be_added_a_claim_of_what_is_there_goes_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("inbox.db");
+    let (mut writer, _orders) = writer(&path);
+    let mut batch = Batch::default();
+    let mut first = add(&mut batch, claim(1));
+    assert!(writer.commit(batch).is_empty());
+    assert!(first.try_recv().unwrap().unwrap().is_new);
+    writer.disk = DiskFloor::new(&path, 1 << 60);
+    let mut batch = Batch::default();
+    let mut own = add(&mut batch, claim(1));
+    let mut new = add(&mut batch, claim(2));
+    let mut stored = add(&mut batch, store(1, 1));
+    assert!(writer.commit(batch).is_empty());
+    assert!(!own.try_recv().unwrap().unwrap().is_new);
+    let refused = MailboxError::Refused(Refusal::NoRoom);
+    assert_eq!(new.try_recv().unwrap().unwrap_err(), refused);
+    let full = MailboxError::Store(StoreError::DiskFull);
+    assert_eq!(stored.try_recv().unwrap().unwrap_err(), full);
+    assert!(writer.is_failing, "a claim is no sign that there is room");
+    writer.disk = DiskFloor::new(&path, 0);
+    let mut batch = Batch::default();
+    let mut new = add(&mut batch, claim(2));
+    assert!(writer.commit(batch).is_empty());
+    assert!(new.try_recv().unwrap().unwrap().is_new);
+    assert!(!writer.is_failing);
+}

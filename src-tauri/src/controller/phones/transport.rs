@@ -206,7 +206,7 @@ fn refused(error: MailboxError) -> Refused {
             Refusal::EnvelopeTooLarge => (413, RefusedError::Other),
             Refusal::SequenceTaken(_) => (409, RefusedError::Other),
             Refusal::DirectionFull(_) => (507, RefusedError::Other),
-            Refusal::RelayFull | Refusal::NoRoom => (503, RefusedError::Other),
+            Refusal::RelayFull | Refusal::NoRoom | Refusal::Ended => (503, RefusedError::Other),
         },
         MailboxError::Store(_) | MailboxError::NoClock => (503, RefusedError::Other),
     };
