@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use crate::clock::Clock;
 use crate::limits::{MailboxLimits, charged_bytes};
 use crate::mailbox::{
-    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, Page, Refusal, Stored,
+    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, Page, PageIndex, Refusal, Stored,
 };
 use crate::store::{MailboxError, MailboxStore, MailboxWatch, StoreError, WatchRefusal};
 
@@ -107,6 +107,16 @@ impl Mailboxes {
         let bounds = (after, usize::MAX);
         self.page_as(&MailboxAccess::new(mailbox, token), direction, bounds)
             .await
+    }
+
+    pub(crate) fn page_index_as(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        bounds: (u64, usize),
+    ) -> Result<PageIndex, Refusal> {
+        let now_ms = self.clock.now_ms();
+        self.store.page_index(access, direction, bounds, now_ms)
     }
 
     pub(crate) async fn page_as(

@@ -27,8 +27,12 @@ pub(crate) use wormhole::{
 /// Watches of one direction of a mailbox; a later one takes the place of the oldest.
 pub(crate) const WATCHES_PER_DIRECTION_MAX: usize = 4;
 
-/// The shortest time between two frames of a watch.
+/// The shortest time between two frames of a watch that tell the same kind of thing.
 pub(crate) const WATCH_FRAME_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Bytes of Envelopes that are read at a time for a page that is on its way. Whatever a
+/// connection asks and doesn't read, it holds little more than this.
+pub(crate) const PAGE_PIECE_BYTES_MAX: usize = 65_536;
 
 /// Bytes that a blob costs beside its Envelope, in the file, in the index and on its way
 /// there. Every bound in bytes charges them, or endless many empty Envelopes would cost nothing.

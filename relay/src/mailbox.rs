@@ -204,8 +204,8 @@ pub struct PageIndex {
     pub head: DirectionHead,
     /// Envelopes beyond this page.
     pub more: u32,
-    /// The sequences on it, ascending.
-    pub sequences: Vec<u64>,
+    /// The sequences on it, ascending, and the lengths of their Envelopes.
+    pub slots: Vec<(u64, u32)>,
     /// Names the mailbox in the store.
     pub(crate) number: u64,
 }

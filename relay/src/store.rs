@@ -51,7 +51,7 @@ use sealpost_protocol::link::key::{Direction, MailboxId};
 use tokio::sync::{Notify, OwnedSemaphorePermit, oneshot};
 
 use crate::mailbox::{
-    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, Page, Refusal, Stored,
+    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, Page, PageIndex, Refusal, Stored,
 };
 
 pub use backup::{BackupError, BackupProgress, back_up};
@@ -137,6 +137,19 @@ pub trait MailboxStore: Send + Sync + 'static {
         direction: Direction,
         now_ms: u64,
     ) -> Result<DirectionHead, Refusal>;
+
+    /// What [`Self::page`] would answer, without the Envelopes.
+    ///
+    /// # Errors
+    ///
+    /// There is no such mailbox, or it is another's.
+    fn page_index(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        bounds: (u64, usize),
+        now_ms: u64,
+    ) -> Result<PageIndex, Refusal>;
 
     /// At most so many of the Envelopes above `after`, ascending.
     fn page(

@@ -5,6 +5,7 @@
 //! about a mailbox (that is [`crate::mailbox`]), log a path, a token or an address.
 
 mod answer;
+mod page_body;
 mod route;
 mod watch;
 
@@ -20,6 +21,7 @@ use hyper::body::Incoming;
 use sealpost_protocol::limit;
 use sealpost_protocol::link::key::{Direction, LinkToken};
 
+use self::page_body::{PageBody, Reading, Slots};
 use self::watch::{Close, MESSAGE_BYTES_MAX};
 use super::web::{Asked, WebDoor};
 use crate::config::Claims;
@@ -120,8 +122,20 @@ async fn page(
     (access, direction): Place,
     bounds: (u64, usize),
 ) -> Result<Response<Body>, Problem> {
-    let page = door.mailboxes().page_as(&access, direction, bounds).await?;
-    Ok(answer::page(page))
+    let mailboxes = door.mailboxes().clone();
+    let index = mailboxes.page_index_as(&access, direction, bounds)?;
+    let (head, more) = (index.head, index.more);
+    let read = move |slots: &Slots| -> Reading {
+        let first = slots.first().map_or(0, |(sequence, _)| *sequence);
+        let bounds = (first.saturating_sub(1), slots.len());
+        let mailboxes = mailboxes.clone();
+        Box::pin(async move {
+            let page = mailboxes.page_as(&access, direction, bounds).await?;
+            Ok(page.envelopes)
+        })
+    };
+    let body = PageBody::begin(index.slots, read).await?;
+    Ok(answer::page(body, &head, more))
 }
 
 async fn prune(
@@ -192,22 +206,23 @@ async fn watch(
     let (stopping, beat) = (door.stopping(), door.limits().watch_beat);
     let mailboxes = door.mailboxes().clone();
     let begun = match mailboxes.watch_as(&access, direction) {
-        Ok(watch) => Some(watch),
-        Err(WatchRefusal::TooMany) => None,
+        Ok(watch) => Ok(watch),
+        Err(WatchRefusal::TooMany) => Err(Close::TooMuch),
+        Err(WatchRefusal::Stopping) => Err(Close::Stopping),
         Err(WatchRefusal::Refused(refusal)) => return Err(refusal.into()),
     };
     asked.deadline.watch();
     let served = door.count_watch();
     let answer = upgrade.on_upgrade(move |socket| async move {
         match begun {
-            Some(watch) => {
+            Ok(watch) => {
                 let look = move || {
                     // Only for what asking does to a mailbox whose time is over.
                     let _ = mailboxes.head_as(&access, direction);
                 };
                 watch::serve(socket, watch, beat, stopping, look).await;
             }
-            None => watch::refuse(socket, Close::TooMuch).await,
+            Err(close) => watch::refuse(socket, close).await,
         }
         drop(served);
     });

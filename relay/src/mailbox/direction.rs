@@ -116,12 +116,12 @@ impl DirectionSlots {
         self.stored.get(&sequence) == Some(digest) || self.last.is_some_and(is_last)
     }
 
-    /// The sequences of a page, and how many lie beyond it.
-    pub(super) fn page(&self, after: u64, limit: usize) -> (Vec<u64>, u32) {
+    /// The sequences of a page with the lengths of their Envelopes, and how many lie beyond it.
+    pub(super) fn page(&self, after: u64, limit: usize) -> (Vec<(u64, u32)>, u32) {
         let mut rest = self
             .stored
             .range((Bound::Excluded(after), Bound::Unbounded))
-            .map(|(sequence, _)| *sequence);
+            .map(|(sequence, digest)| (*sequence, digest.bytes()));
         let page = rest.by_ref().take(limit).collect();
         (page, u32::try_from(rest.count()).unwrap_or(u32::MAX))
     }

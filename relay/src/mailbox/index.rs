@@ -290,11 +290,11 @@ impl MailboxIndex {
     ) -> Result<PageIndex, Refusal> {
         let mailbox = self.open(access, now_ms)?;
         let limit = limit.min(limit::LINK_PAGE_ENVELOPES_MAX);
-        let (sequences, more) = mailbox.direction(direction).page(after, limit);
+        let (slots, more) = mailbox.direction(direction).page(after, limit);
         Ok(PageIndex {
             head: mailbox.head(direction),
             more,
-            sequences,
+            slots,
             number: mailbox.number,
         })
     }

@@ -9,7 +9,7 @@ use sealpost_protocol::link::key::{Direction, MailboxId};
 
 use super::{
     Change, Claimed, DirectionHead, EnvelopeDigest, MailboxAccess, MailboxIndex, MailboxSums,
-    Making, Page, Refusal, Stored,
+    Making, Page, PageIndex, Refusal, Stored,
 };
 
 /// All mailboxes of a relay.
@@ -67,6 +67,21 @@ impl MemoryMailboxes {
     /// # Errors
     ///
     /// See there.
+    pub fn page_index(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        bounds: (u64, usize),
+        now_ms: u64,
+    ) -> Result<PageIndex, Refusal> {
+        self.index.page(access, direction, bounds, now_ms)
+    }
+
+    /// The Envelopes of [`Self::page_index`].
+    ///
+    /// # Errors
+    ///
+    /// See there.
     pub fn page(
         &self,
         access: &MailboxAccess,
@@ -75,14 +90,14 @@ impl MemoryMailboxes {
         now_ms: u64,
     ) -> Result<Page, Refusal> {
         let page = self.index.page(access, direction, (after, limit), now_ms)?;
-        let envelope = |sequence: &u64| {
+        let envelope = |(sequence, _): &(u64, u32)| {
             let key = (page.number, direction, *sequence);
             Some((*sequence, self.envelopes.get(&key)?.clone()))
         };
         Ok(Page {
             head: page.head,
             more: page.more,
-            envelopes: page.sequences.iter().filter_map(envelope).collect(),
+            envelopes: page.slots.iter().filter_map(envelope).collect(),
         })
     }
 

@@ -75,6 +75,9 @@ pub enum WatchRefusal {
     /// There are as many as there may be.
     #[error("there are too many watches")]
     TooMany,
+    /// The relay stops.
+    #[error("the relay stops")]
+    Stopping,
 }
 
 /// What a watch hasn't been told yet: the latest state stands for everything before it.
@@ -211,7 +214,7 @@ impl SharedMailboxes {
             place,
             seat,
             first: Some(state),
-            quiet_until: None,
+            quiet: Quiet::default(),
             is_over: false,
         })
     }
@@ -230,9 +233,12 @@ impl SharedMailboxes {
 impl Shared {
     /// A seat of the direction; the oldest makes room for a newer one.
     fn sit_down(&mut self, place: Place, watches_max: usize) -> Result<Arc<Seat>, WatchRefusal> {
+        if self.is_closed {
+            return Err(WatchRefusal::Stopping);
+        }
         let seats = self.seats.entry(place).or_default();
         let is_replacing = seats.len() >= WATCHES_PER_DIRECTION_MAX;
-        if self.is_closed || (!is_replacing && self.watches >= watches_max) {
+        if !is_replacing && self.watches >= watches_max {
             if seats.is_empty() {
                 self.seats.remove(&place);
             }
@@ -307,20 +313,27 @@ impl Shared {
     }
 }
 
+/// When the next frame of each kind may come. They are counted apart: a device that prunes what
+/// it has read must hear of the next Envelope at once.
+#[derive(Clone, Copy, Debug, Default)]
+struct Quiet {
+    stored: Option<Instant>,
+    pruned: Option<Instant>,
+}
+
 /// Tells what happens in a direction. Dropping it ends it.
 pub struct MailboxWatch {
     mailboxes: SharedMailboxes,
     place: Place,
     seat: Arc<Seat>,
     first: Option<WatchFrame>,
-    /// No frame but the last one before this.
-    quiet_until: Option<Instant>,
+    quiet: Quiet,
     is_over: bool,
 }
 
 impl MailboxWatch {
-    /// The next frame; none after the end. At most ten a second, so one frame may stand for
-    /// several events. May be dropped and called again without losing anything.
+    /// The next frame; none after the end. At most ten of a kind a second, so one frame may stand
+    /// for several events. May be dropped and called again without losing anything.
     pub async fn next(&mut self) -> Option<WatchFrame> {
         if let Some(first) = self.first.take() {
             return Some(first);
@@ -333,14 +346,15 @@ impl MailboxWatch {
                 self.is_over = true;
                 return Some(WatchFrame::Ended(end));
             }
-            let has_news = self.look(|news| news.stored.is_some() || news.pruned.is_some());
-            match self.quiet_until {
-                Some(until) if has_news => tokio::select! {
-                    () = sleep_until(until) => self.quiet_until = None,
+            if let Some(frame) = self.take_news() {
+                return Some(frame);
+            }
+            match self.next_due() {
+                Some(due) => tokio::select! {
+                    () = sleep_until(due) => {}
                     () = self.seat.bell.notified() => {}
                 },
-                None if has_news => return self.take_news(),
-                _ => self.seat.bell.notified().await,
+                None => self.seat.bell.notified().await,
             }
         }
     }
@@ -355,13 +369,33 @@ impl MailboxWatch {
         )
     }
 
+    /// What may be told now.
     fn take_news(&mut self) -> Option<WatchFrame> {
-        let frame = self.look(|news| match news.stored.take() {
-            Some((last, count)) => Some(WatchFrame::Stored { last, count }),
-            None => news.pruned.take().map(|count| WatchFrame::Pruned { count }),
-        });
-        self.quiet_until = Instant::now().checked_add(WATCH_FRAME_INTERVAL);
-        frame
+        let now = Instant::now();
+        let is_due = |quiet: Option<Instant>| quiet.is_none_or(|until| until <= now);
+        let next = now.checked_add(WATCH_FRAME_INTERVAL);
+        if is_due(self.quiet.stored)
+            && let Some((last, count)) = self.look(|news| news.stored.take())
+        {
+            self.quiet.stored = next;
+            return Some(WatchFrame::Stored { last, count });
+        }
+        if is_due(self.quiet.pruned)
+            && let Some(count) = self.look(|news| news.pruned.take())
+        {
+            self.quiet.pruned = next;
+            return Some(WatchFrame::Pruned { count });
+        }
+        None
+    }
+
+    /// When the first of the news that wait may be told.
+    fn next_due(&self) -> Option<Instant> {
+        let (has_stored, has_pruned) =
+            self.look(|news| (news.stored.is_some(), news.pruned.is_some()));
+        let stored = self.quiet.stored.filter(|_| has_stored);
+        let pruned = self.quiet.pruned.filter(|_| has_pruned);
+        stored.into_iter().chain(pruned).min()
     }
 }
 
@@ -374,5 +408,108 @@ impl Drop for MailboxWatch {
 impl std::fmt::Debug for MailboxWatch {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("MailboxWatch(..)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::super::{MailboxStore as _, MemoryStore, PutRoom, StoreSettings, WriterPace};
+    use super::*;
+    use crate::limits::StoreLimits;
+    use crate::mailbox::{Making, TokenDigest};
+
+    const SIDE: Direction = Direction::AToB;
+
+    fn access() -> MailboxAccess {
+        MailboxAccess {
+            mailbox: MailboxId::from_bytes([1; 16]),
+            token: TokenDigest::from_bytes([2; 32]),
+        }
+    }
+
+    async fn store() -> MemoryStore {
+        let store = MemoryStore::new(StoreSettings {
+            limits: StoreLimits::default(),
+            life_ms: 1_000,
+            pace: WriterPace::default(),
+        });
+        let claim = store.claim(access(), Making::Below(1), 1_000);
+        assert!(claim.await.unwrap().is_new);
+        store
+    }
+
+    async fn put(store: &MemoryStore, sequence: u64) {
+        let envelope = (sequence, Bytes::from(vec![7; 400]));
+        let stored = store.store(access(), SIDE, envelope, PutRoom::uncounted(), 1_000);
+        assert!(stored.await.unwrap().is_new);
+    }
+
+    async fn prune(store: &MemoryStore, through: u64) {
+        let pruned = store.prune(access(), SIDE, through, 1_000).await;
+        assert_eq!(pruned.unwrap().count, 0);
+    }
+
+    /// A device that reads prunes, too. Its own pruning must not hold up what comes next.
+    #[tokio::test(start_paused = true)]
+    async fn frames_of_one_kind_keep_a_distance_and_the_kinds_do_not_wait_for_each_other() {
+        let store = store().await;
+        put(&store, 1).await;
+        let mut watch = store.watch_direction(&access(), SIDE, 9, 1_000).unwrap();
+        watch.next().await.unwrap();
+        let begin = Instant::now();
+        prune(&store, 1).await;
+        let pruned = Some(WatchFrame::Pruned { count: 0 });
+        assert_eq!(watch.next().await, pruned);
+        put(&store, 2).await;
+        let stored = |last, count| Some(WatchFrame::Stored { last, count });
+        assert_eq!(watch.next().await, stored(2, 1));
+        assert_eq!(
+            begin.elapsed().as_millis(),
+            0,
+            "neither waits for the other"
+        );
+        for sequence in 3..=9 {
+            put(&store, sequence).await;
+        }
+        assert_eq!(watch.next().await, stored(9, 8));
+        assert_eq!(begin.elapsed(), WATCH_FRAME_INTERVAL);
+        prune(&store, 9).await;
+        assert_eq!(watch.next().await, pruned);
+        assert_eq!(begin.elapsed(), WATCH_FRAME_INTERVAL);
+        for sequence in 10..=12 {
+            put(&store, sequence).await;
+            prune(&store, sequence).await;
+        }
+        assert_eq!(watch.next().await, stored(12, 1));
+        assert_eq!(watch.next().await, pruned);
+        assert_eq!(begin.elapsed(), 2 * WATCH_FRAME_INTERVAL);
+    }
+
+    /// Whatever happens, ten of a kind a second.
+    #[tokio::test(start_paused = true)]
+    async fn no_second_has_more_than_ten_frames_of_a_kind() {
+        let store = store().await;
+        let mut watch = store.watch_direction(&access(), SIDE, 9, 1_000).unwrap();
+        watch.next().await.unwrap();
+        let begin = Instant::now();
+        let mut frames = [0, 0];
+        for sequence in 1.. {
+            put(&store, sequence).await;
+            prune(&store, sequence).await;
+            match watch.next().await.unwrap() {
+                WatchFrame::Stored { .. } => frames[0] += 1,
+                WatchFrame::Pruned { .. } => frames[1] += 1,
+                other => panic!("{other:?}"),
+            }
+            if begin.elapsed().as_millis() >= 1_000 {
+                break;
+            }
+        }
+        assert!(
+            frames.iter().all(|count| (10..=11).contains(count)),
+            "{frames:?}"
+        );
     }
 }

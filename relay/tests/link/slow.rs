@@ -121,6 +121,48 @@ async fn whoever_does_not_read_is_let_go_and_others_are_served_meanwhile() {
     drop(deaf);
 }
 
+/// The relay reads a page as fast as it is taken, and keeps none in memory: of one that isn't
+/// read, the rest isn't there any more once it was pruned, and the answer is cut.
+#[tokio::test]
+async fn a_page_that_is_not_read_is_not_in_memory() {
+    let door = Door::claimed().await;
+    let mut last = 0;
+    // Where a page happens to end just then, nothing is cut, and another try finds the next.
+    for _ in 0..12 {
+        for sequence in last + 1..=last + 16 {
+            let put = at(&["a2b", &sequence.to_string()])
+                .put()
+                .body(&vec![7; 65_536]);
+            assert_eq!(put.send(door.port).await.status, 201);
+        }
+        last += 16;
+        if is_cut_by_pruning(&door, last).await {
+            return;
+        }
+    }
+    panic!("every page was whole, so all of it was in memory");
+}
+
+/// Asks for more pages than the system's buffers hold, prunes what is in them before they are
+/// read, and says whether one was announced and not sent to its end.
+async fn is_cut_by_pruning(door: &Door, last: u64) -> bool {
+    const PAGES: usize = 20;
+    let mut slow = connect(door).await;
+    let get = at(&["a2b"]).get().head();
+    slow.write_all(get.repeat(PAGES).as_bytes()).await.unwrap();
+    slow.readable().await.unwrap();
+    let prune = format!("a2b?through={last}");
+    let pruned = at(&[&prune]).delete().send(door.port).await;
+    assert_eq!(pruned.status, 204);
+    for _ in 0..PAGES {
+        match read_answer(&mut slow, false).await {
+            Some(answer) => assert_eq!(answer.status, 200),
+            None => return true,
+        }
+    }
+    false
+}
+
 #[tokio::test]
 async fn slow_bodies_of_many_hold_up_nobody_else() {
     let door = Door::claimed().await;

@@ -8,15 +8,14 @@ use axum::http::header::{
     ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sealpost_protocol::limit;
 use serde::Serialize;
 
+use super::page_body::PageBody;
 use super::route::RouteError;
 use crate::config::Claims;
-use crate::mailbox::{Claimed, DirectionHead, Page, Refusal, Stored};
-use crate::store::{MailboxError, StoreError, WatchRefusal};
+use crate::mailbox::{Claimed, DirectionHead, Refusal, Stored};
+use crate::store::{MailboxError, StoreError};
 
 const LAST: HeaderName = HeaderName::from_static("x-relay-last");
 const MORE: HeaderName = HeaderName::from_static("x-relay-more");
@@ -76,15 +75,6 @@ impl From<MailboxError> for Problem {
             MailboxError::Refused(refusal) => Self::Mailbox(refusal),
             MailboxError::Store(error) => Self::Store(error),
             MailboxError::NoClock => Self::NoClock,
-        }
-    }
-}
-
-impl From<WatchRefusal> for Problem {
-    fn from(refusal: WatchRefusal) -> Self {
-        match refusal {
-            WatchRefusal::Refused(refusal) => Self::Mailbox(refusal),
-            WatchRefusal::TooMany => Self::RateLimited(STORE_PAUSE),
         }
     }
 }
@@ -292,27 +282,14 @@ pub(super) fn with_head(status: StatusCode, head: &DirectionHead) -> Response<Bo
     answer
 }
 
-#[derive(Serialize)]
-struct PageBody {
-    envelopes: Vec<EnvelopeBody>,
-}
-
-#[derive(Serialize)]
-struct EnvelopeBody {
-    seq: u64,
-    data: String,
-}
-
-pub(super) fn page(page: Page) -> Response<Body> {
-    let envelope = |(seq, envelope): (u64, bytes::Bytes)| EnvelopeBody {
-        seq,
-        data: URL_SAFE_NO_PAD.encode(envelope),
-    };
-    let envelopes = page.envelopes.into_iter().map(envelope).collect();
-    let mut answer = json(StatusCode::OK, &PageBody { envelopes });
+pub(super) fn page(body: PageBody, head: &DirectionHead, more: u32) -> Response<Body> {
+    let mut answer = empty(StatusCode::OK);
+    *answer.body_mut() = Body::new(body);
+    let kind = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, kind);
     let headers = answer.headers_mut();
-    add_head(headers, &page.head);
-    headers.insert(MORE, HeaderValue::from(page.more));
+    add_head(headers, head);
+    headers.insert(MORE, HeaderValue::from(more));
     answer
 }
 

@@ -11,8 +11,8 @@ use super::super::{
 use super::MemoryStore;
 use crate::limits::charged_bytes;
 use crate::mailbox::{
-    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, MemoryMailboxes, Page, Refusal,
-    Stored,
+    Claimed, DirectionHead, MailboxAccess, MailboxSums, Making, MemoryMailboxes, Page, PageIndex,
+    Refusal, Stored,
 };
 
 impl MemoryStore {
@@ -62,6 +62,17 @@ impl MailboxStore for MemoryStore {
         now_ms: u64,
     ) -> Result<DirectionHead, Refusal> {
         self.mailboxes().head(access, direction, now_ms)
+    }
+
+    fn page_index(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        bounds: (u64, usize),
+        now_ms: u64,
+    ) -> Result<PageIndex, Refusal> {
+        self.mailboxes()
+            .page_index(access, direction, bounds, now_ms)
     }
 
     fn page(

@@ -11,8 +11,8 @@ use super::super::{
 };
 use super::{SqliteStore, tell_closed};
 use crate::mailbox::{
-    Claimed, DirectionHead, EnvelopeDigest, MailboxAccess, MailboxSums, Making, Page, Refusal,
-    Stored,
+    Claimed, DirectionHead, EnvelopeDigest, MailboxAccess, MailboxSums, Making, Page, PageIndex,
+    Refusal, Stored,
 };
 
 impl SqliteStore {
@@ -80,6 +80,22 @@ impl MailboxStore for SqliteStore {
         head
     }
 
+    fn page_index(
+        &self,
+        access: &MailboxAccess,
+        direction: Direction,
+        bounds: (u64, usize),
+        now_ms: u64,
+    ) -> Result<PageIndex, Refusal> {
+        let page = self
+            .shared_mailboxes
+            .page(access, direction, bounds, now_ms);
+        if matches!(page, Err(Refusal::NoMailbox)) {
+            self.expire_found(access.mailbox, now_ms);
+        }
+        page
+    }
+
     fn page(
         &self,
         access: &MailboxAccess,
@@ -87,16 +103,11 @@ impl MailboxStore for SqliteStore {
         bounds: (u64, usize),
         now_ms: u64,
     ) -> MailboxFuture<'_, Page> {
-        let page = self
-            .shared_mailboxes
-            .page(access, direction, bounds, now_ms);
-        if matches!(page, Err(Refusal::NoMailbox)) {
-            self.expire_found(access.mailbox, now_ms);
-        }
+        let page = self.page_index(access, direction, bounds, now_ms);
         Box::pin(async move {
             let page = page?;
             let mut envelopes = Vec::new();
-            if let (Some(first), Some(last)) = (page.sequences.first(), page.sequences.last()) {
+            if let (Some((first, _)), Some((last, _))) = (page.slots.first(), page.slots.last()) {
                 let slots = (page.number, direction);
                 envelopes = self.readers.envelopes(slots, (*first, *last)).await?;
             }

@@ -228,6 +228,7 @@ fn refused_watch(refusal: WatchRefusal) -> WatchClose {
     match refusal {
         WatchRefusal::Refused(_) => WatchClose::Other,
         WatchRefusal::TooMany => WatchClose::OverLimit,
+        WatchRefusal::Stopping => WatchClose::GoingAway,
     }
 }
 
