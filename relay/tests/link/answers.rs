@@ -177,10 +177,21 @@ async fn thirty_days_end_to_the_millisecond() {
     door.clock.step(1_000);
     door.store("a2b", 1).await;
     door.clock.step(LINK_MAILBOX_LIFE_MS - 1);
+    let foreign = Request::new("PUT", &at(&[]).0).bearer(OTHER_TOKEN);
+    let taken = at(&["a2b", "1"]).put().body(&envelope(2));
+    // Nothing of this is a claim or an envelope that is stored.
     for _ in 0..2 {
         at(&["a2b"]).get().send(door.port).await;
         at(&["a2b?through=1"]).delete().send(door.port).await;
-        assert_eq!(door.head("a2b").await.number("x-relay-last"), Some(1));
+        assert_eq!(door.store("a2b", 1).await.status, 204);
+        assert_eq!(taken.send(door.port).await.status, 409);
+        assert_eq!(foreign.send(door.port).await.status, 403);
+        let head = door.head("a2b").await;
+        assert_eq!(head.number("x-relay-last"), Some(1));
+        assert_eq!(
+            head.number("x-relay-expires"),
+            Some(NOW_MS / 1_000 + 1 + LIFE_S)
+        );
     }
     door.clock.step(1);
     assert_eq!(door.head("a2b").await.status, 404);

@@ -157,13 +157,16 @@ async fn every_other_end_has_another_code() {
     assert_eq!(closed, (1001, "going away".to_owned()));
 }
 
-/// Found by the beat, long before the next sweep.
+/// Found by the beat, long before the next sweep. A watch makes no life longer.
 #[tokio::test]
 async fn a_watch_whose_mailbox_expires_is_told_so() {
     let door = Door::open_with(|web| web.limits.watch_beat = Duration::from_millis(20)).await;
     door.claim().await;
+    door.clock.step(1_000);
     let mut socket = watch(&door, "a2b").await;
-    door.clock.step(LINK_MAILBOX_LIFE_MS);
+    frame(&mut socket).await;
+    assert_eq!(frame(&mut socket).await["type"], "beat");
+    door.clock.step(LINK_MAILBOX_LIFE_MS - 1_000);
     assert_eq!(close(&mut socket).await, (4410, "expired".to_owned()));
 }
 
