@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
+import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
 import { describe, expect, it } from "vitest";
 import { LINK_ID, LINK_KEY, seeded } from "../../tests/side";
-import { fixedFromBase64url, fromBase64url, toBase64url, toHex } from "./bytes";
+import { fixedFromBase64url, fromBase64url, join, toBase64url, toHex } from "./bytes";
 import { parseCode } from "./code";
 import { open, seal } from "./envelope";
 import { deriveKeys, type Direction } from "./key";
+import * as label from "./label";
 import { decodePayload, encodePayload, type Payload } from "./payload";
 import { commitment, confirmation, isConfirmed, newExchange, rotate } from "./rotation";
 import { utf8 } from "./bytes";
@@ -84,6 +86,23 @@ describe("an envelope", () => {
   it("is malformed at any other length", () => {
     for (const length of [0, 9, 34, 50, 305, 307, 561]) expect(open(keys, "b2a", 7, null, new Uint8Array(length)).is).toBe("malformed");
     expect(open(keys, "b2a", 7, null, new Uint8Array(65_586)).is).toBe("malformed");
+  });
+
+  it("is malformed with any padding but 0x80 and zeros, of which there may be more than needed", () => {
+    // Sealed as no honest device does it, under the keys of one.
+    const head = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0, 0, 7);
+    const nonce = new Uint8Array(24);
+    const authenticated = join(utf8(label.ENVELOPE), Uint8Array.of(0, ...keys.mailboxBytes, 0x62), head);
+    const opened = (length: number, ...marks: [number, number][]): ReturnType<typeof open> => {
+      const padded = new Uint8Array(length);
+      for (const [at, byte] of marks) padded[at] = byte;
+      return open(keys, "b2a", 7, null, join(head, nonce, xchacha20poly1305(keys.envelope.b2a, nonce, authenticated).encrypt(padded)));
+    };
+    expect(opened(256, [10, 0x80])).toEqual({ is: "ok", sequence: 7, payload: new Uint8Array(10) });
+    expect(opened(512, [3, 0x80])).toEqual({ is: "ok", sequence: 7, payload: new Uint8Array(3) });
+    for (const [length, ...marks] of [[256], [256, [10, 1]], [256, [10, 0x80], [255, 1]], [256, [10, 0x80], [11, 0x40]]] as [number, ...[number, number][]][]) {
+      expect(opened(length, ...marks)).toEqual({ is: "malformed" });
+    }
   });
 
   it("takes 65,279 bytes and not one more", () => {

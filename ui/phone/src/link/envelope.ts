@@ -71,10 +71,12 @@ function authenticated(keys: LinkKeys, direction: Direction, head: Uint8Array): 
   return join(utf8(label.ENVELOPE), sign, head);
 }
 
-/** Padding is 0x80 and zeros within the last 256 bytes, and nothing else. */
+/**
+ * Padding is 0x80 and zeros, and nothing else. More of it than the least is accepted: a writer
+ * may hide more of a size than it has to.
+ */
 function withoutPadding(padded: Uint8Array): Uint8Array | null {
   let end = padded.length - 1;
   while (end >= 0 && padded[end] === 0) end -= 1;
-  const isPadding = end >= 0 && padded[end] === PADDING_BEGINS && padded.length - end <= PADDED_TO;
-  return isPadding ? padded.subarray(0, end) : null;
+  return end >= 0 && padded[end] === PADDING_BEGINS ? padded.subarray(0, end) : null;
 }
