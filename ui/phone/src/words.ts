@@ -5,7 +5,7 @@ import { formatSpan, t } from "../../src/text";
 import type { Delivery } from "./feed";
 import { UNCONFIRMED_MS } from "./link/limit";
 import type { LinkTrouble } from "./link/step";
-import type { PairingFailure } from "./link/pairing";
+import type { ToldFailure } from "./link/pairing";
 import type { PhoneView } from "./shell/client";
 import type { OwnText } from "./shell/store";
 
@@ -28,7 +28,7 @@ const troubleKeys: Record<LinkTrouble, string> = {
   wrongToken: "page-wrong-token",
 };
 
-const failureKeys: Record<PairingFailure, string> = {
+const failureKeys: Record<ToldFailure, string> = {
   different: "page-failed-different",
   ended: "page-failed-ended",
   expired: "page-failed-expired",
@@ -47,7 +47,7 @@ const reasonKeys: Record<string, string> = {
   tooLarge: "delivery-too-large",
 };
 
-export function failureKey(failure: PairingFailure): string {
+export function failureKey(failure: ToldFailure): string {
   return failureKeys[failure];
 }
 

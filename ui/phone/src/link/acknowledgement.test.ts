@@ -32,6 +32,47 @@ describe("acknowledgement and resync (7.2)", () => {
     expect([a.delivered, b.durable.outbox]).toEqual([["x"], []]);
   });
 
+  it("above all that was ever tried takes nothing out: this phone was set back to an older copy", () => {
+    const { a, b, door } = pair();
+    for (let sent = 0; sent < 10; sent += 1) b.send(`m${sent}`);
+    settle(a, b);
+    const [copy, yesterday] = [structuredClone(b.durable), door.copy()];
+    for (let sent = 10; sent < 20; sent += 1) b.send(`m${sent}`);
+    settle(a, b);
+    // Both the phone and its relay are from yesterday now, in the same incarnation.
+    b.durable = copy;
+    door.mailboxes = yesterday;
+    b.link = b.load();
+    b.run();
+    b.send("new");
+    b.network = () => ({ is: "noAnswer" });
+    a.link.handleWatch({ is: "closed", direction: "b2a", code: 1001, reason: "going away" }, a.nowMs);
+    a.send("word");
+    b.network = (_, perform) => perform();
+    b.fetch();
+    expect(b.events).not.toContainEqual({ is: "received", id: b.durable.outbox.at(-1)?.id ?? "gone" });
+    settle(a, b);
+    settle(a, b);
+    expect([a.delivered.filter((text) => text === "new"), b.durable.outbox]).toEqual([["new"], []]);
+  });
+
+  it("of its own that the relay lost is owed again", () => {
+    const { a, b, door } = pair();
+    a.send("x");
+    b.fetch();
+    const yesterday = door.copy();
+    b.later(5_000);
+    door.mailboxes = yesterday;
+    b.link.handleWatch({ is: "closed", direction: "a2b", code: 1001, reason: "going away" }, b.nowMs);
+    b.run();
+    b.later(5_000);
+    const asked = door.requests.length;
+    b.later(SILENCE_MS);
+    expect(door.requests.slice(asked)).not.toContain("head");
+    a.fetch();
+    expect(a.durable.outbox).toEqual([]);
+  });
+
   it("is never acknowledged itself", () => {
     const { a, b, door } = pair();
     b.send("x");
@@ -99,7 +140,7 @@ describe("acknowledgement and resync (7.2)", () => {
       if (sign === "look") b.link.handleVisible(true, b.nowMs);
       if (sign === "answer") {
         b.network = () => ({ is: "noAnswer" });
-        b.link.handleWatch({ is: "frame", direction: "a2b", type: "stored", createdMs: null }, b.nowMs);
+        b.link.handleWatch({ is: "frame", direction: "a2b", type: "stored", count: null, createdMs: null }, b.nowMs);
         b.run();
         b.network = (_, perform) => perform();
         b.later(2_000);

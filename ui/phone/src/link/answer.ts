@@ -34,5 +34,5 @@ export type Answer =
 
 export type WatchEvent =
   | { is: "opened"; direction: Direction }
-  | { is: "frame"; direction: Direction; type: string; createdMs: number | null }
+  | { is: "frame"; direction: Direction; type: string; count: number | null; createdMs: number | null }
   | { is: "closed"; direction: Direction; code: number; reason: string };

@@ -3,8 +3,8 @@
 
 import type { Answer, LinkRequest } from "./answer";
 import type { Random } from "./key";
-import { BACKOFF_MAX_MS, ERASE_LIFE_MS } from "./limit";
-import { backoff, retryAfter } from "./retry";
+import { BACKOFF_MAX_MS, CONFIGURATION_MS, ERASE_LIFE_MS } from "./limit";
+import { backoff, retryAfter, type Verdict, verdictOf } from "./retry";
 import type { Erasure } from "./step";
 
 export class Erasing {
@@ -33,22 +33,39 @@ export class Erasing {
 
   /** The mailbox that need not be kept in mind any more, or null. */
   handleAnswer(erasure: Erasure, answer: Answer, nowMs: number): string | null {
-    const isUnanswered = answer.is === "noAnswer" || answer.is === "unreadable" || (answer.is === "refused" && (answer.status >= 500 || answer.status === 429));
-    if (erasure.bye !== null && (!isUnanswered || (answer.is === "refused" && answer.status === 507))) {
+    const verdict: Verdict | "done" = answer.is === "ok" ? "done" : answer.is === "refused" ? verdictOf(answer) : "backoff";
+    const delayMs = this.#delayMs(verdict, answer);
+    // Nothing is left to erase, or it isn't this link's to erase.
+    const isOver = verdict === "noMailbox" || verdict === "wrongToken" || verdict === "unauthorized";
+    if (delayMs === null && !isOver && erasure.bye !== null) {
       // Told or not: the erase says it too.
       this.#waiting.set(erasure.mailbox, { ...erasure, bye: null });
+      this.#failures = 0;
       return null;
     }
-    if (!isUnanswered || nowMs - erasure.sinceMs >= ERASE_LIFE_MS) {
+    if (delayMs === null || nowMs - erasure.sinceMs >= ERASE_LIFE_MS) {
       this.#waiting.delete(erasure.mailbox);
       this.#failures = 0;
       return erasure.mailbox;
     }
-    const asked = answer.is === "refused" && answer.status !== 500 ? answer.retryAfterMs : null;
-    const unit = (this.random(1)[0] ?? 0) / 255;
-    this.#retryAtMs = nowMs + (asked === null ? backoff(this.#failures, BACKOFF_MAX_MS, unit) : retryAfter(asked, unit));
-    this.#failures += 1;
+    this.#retryAtMs = nowMs + delayMs;
     return null;
+  }
+
+  /** How long to wait before the same is asked again; null where the answer is one. */
+  #delayMs(verdict: Verdict | "done", answer: Answer): number | null {
+    const unit = (this.random(1)[0] ?? 0) / 255;
+    switch (verdict) {
+      case "backoff":
+        this.#failures += 1;
+        return backoff(this.#failures - 1, BACKOFF_MAX_MS, unit);
+      case "wait":
+        return retryAfter(answer.is === "refused" ? answer.retryAfterMs : null, unit);
+      case "configuration":
+        return CONFIGURATION_MS;
+      default:
+        return null;
+    }
   }
 
   wake(): void {

@@ -69,6 +69,9 @@ export const UNREADABLE_MAX = 5;
 /** A watch that is silent for this long is dropped (5). */
 export const SILENCE_MS = 75 * SECOND_MS;
 
+/** A clock that is set by no more than this is taken as it is. */
+export const CLOCK_STEP_MS = MINUTE_MS;
+
 /** How long the page's own pairing may take, by its own clock (8.3). */
 export const PAIRING_MS = 10 * MINUTE_MS;
 /** The longest name of a device, in bytes. */

@@ -1,8 +1,8 @@
 // Claiming, the watch, what answers mean, and the end of a link (5, 6.2, 6.7, 6.8).
 
 import { describe, expect, it } from "vitest";
-import { refused } from "../../tests/door";
-import { keys, pair, settle } from "../../tests/side";
+import { blank, ok, refused } from "../../tests/door";
+import { envelope, keys, pair, settle } from "../../tests/side";
 import type { Answer } from "./answer";
 import { DAY_MS, RECLAIM_MS, SILENCE_MS } from "./limit";
 
@@ -108,7 +108,7 @@ describe("a watch (5)", () => {
     expect(b.watching.has("a2b")).toBe(true);
     b.later(SILENCE_MS - 1);
     expect(b.watching.has("a2b")).toBe(true);
-    b.link.handleWatch({ is: "frame", direction: "a2b", type: "beat", createdMs: null }, b.nowMs);
+    b.link.handleWatch({ is: "frame", direction: "a2b", type: "beat", count: null, createdMs: null }, b.nowMs);
     b.later(SILENCE_MS - 1);
     expect(b.watching.has("a2b")).toBe(true);
     b.later(1);
@@ -158,6 +158,9 @@ describe("answers (6.8)", () => {
     ["401", refused(401, "unauthorized"), "notUnderstood"],
     ["403 of the origin", refused(403, "origin_denied"), "refusedAddress"],
     ["421", refused(421, "bad_host"), "refusedAddress"],
+    ["408", refused(408, ""), "unreachable"],
+    // What no relay answered costs no message and no link.
+    ...[400, 401, 403, 404, 405, 418].map((status): [string, Answer, string] => [`${status} without a code`, refused(status, ""), "refusedAddress"]),
     ["no sense", { is: "unreadable" }, "unreachable"],
   ];
 
@@ -189,6 +192,49 @@ describe("answers (6.8)", () => {
     expect(b.link.status().trouble).toBe("misbehaves");
   });
 
+  it("that can't be are asked for every five minutes", () => {
+    const { b, door } = pair();
+    b.network = (request, perform) => (request.is === "page" ? ok(200, { ...blank(), last: 5 }) : perform());
+    b.fetch();
+    const before = door.requests.length;
+    let pages = 0;
+    b.network = (request, perform) => {
+      if (request.is === "page") pages += 1;
+      return request.is === "page" ? ok(200, { ...blank(), last: 5 }) : perform();
+    };
+    for (let minute = 0; minute < 60; minute += 1) b.later(60_000);
+    expect([pages, door.requests.length - before, b.link.status().trouble]).toEqual([12, 0, "misbehaves"]);
+  });
+
+  it("of a relay that claims and then knows nothing are waited for longer and longer", () => {
+    const { b } = pair();
+    let claims = 0;
+    b.network = (request, perform) => {
+      if (request.is === "claim") claims += 1;
+      return request.is === "page" ? refused(404, "no_mailbox") : perform();
+    };
+    b.fetch();
+    for (let second = 0; second < 3_600; second += 1) b.later(1_000);
+    expect(claims).toBeLessThan(30);
+    b.network = (_, perform) => perform();
+    b.later(300_000);
+    expect([b.link.status().trouble, b.link.status().isConnected]).toEqual([null, true]);
+  });
+
+  it.each([["429", refused(429, "rate_limited")], ["421", refused(421, "bad_host")]] as const)("of %s and then none are asked for at once when somebody wants it", (_, first) => {
+    for (const answers of [[first], [first, { is: "noAnswer" }, { is: "noAnswer" }, { is: "noAnswer" }]] as Answer[][]) {
+      const { b } = pair();
+      b.network = () => answers.shift() ?? { is: "noAnswer" };
+      b.fetch();
+      while (answers.length > 0) b.later((b.link.status().retryAtMs ?? 0) - b.nowMs);
+      b.network = (_request, perform) => perform();
+      b.send("kept");
+      expect(b.slots()).toEqual([]);
+      b.fetch();
+      expect(b.slots()).toEqual([1]);
+    }
+  });
+
   it("are waited for longer and longer, at most five minutes", () => {
     const { b } = pair();
     b.network = () => ({ is: "noAnswer" });
@@ -202,5 +248,65 @@ describe("answers (6.8)", () => {
     expect(delays[0]).toBeLessThanOrEqual(1_000);
     expect(Math.max(...delays)).toBeLessThanOrEqual(300_000);
     expect(delays.at(-1)).toBeGreaterThanOrEqual(150_000);
+  });
+});
+
+describe("a clock that is set", () => {
+  const YEAR_MS = 366 * DAY_MS;
+
+  it("back leaves nothing waiting for the time that it showed", () => {
+    const { a, b } = pair();
+    for (const side of [a, b]) side.nowMs += YEAR_MS;
+    b.network = () => ({ is: "noAnswer" });
+    b.send("kept");
+    for (let time = 0; time < 12; time += 1) b.later((b.link.status().retryAtMs ?? 0) - b.nowMs);
+    b.network = (_, perform) => perform();
+    for (const side of [a, b]) side.nowMs -= YEAR_MS;
+    b.later(1_000);
+    expect([b.slots().length, b.durable.outbox[0]?.queuedMs]).toEqual([1, b.nowMs]);
+    expect(b.watching.has("a2b")).toBe(true);
+    b.later(SILENCE_MS);
+    expect(b.watching.has("a2b")).toBe(false);
+    b.later(RECLAIM_MS);
+    settle(a, b);
+    expect(a.delivered).toEqual(["kept"]);
+  });
+
+  it("back doesn't keep a full direction waiting, nor a resync", () => {
+    const { b, door } = pair();
+    b.nowMs += YEAR_MS;
+    for (let sent = 0; sent < 65; sent += 1) b.send(`m${sent}`);
+    expect(b.link.status().blockedSinceMs).toBe(b.nowMs);
+    b.durable.row = { ...b.durable.row, resyncAtMs: b.nowMs };
+    b.nowMs -= YEAR_MS;
+    b.later(1);
+    expect(b.link.status().blockedSinceMs).toBe(b.nowMs);
+    door.slots(keys.mailbox, "b2a").clear();
+    b.durable.outbox = [];
+    b.restart();
+    // Authentic and long had: the other side is asked for all that it still has.
+    const stored = door.slots(keys.mailbox, "a2b");
+    stored.set(1, envelope(1, "late"));
+    const mailbox = door.mailboxes.get(keys.mailbox);
+    if (mailbox) mailbox.directions.a2b.last = 9;
+    b.durable.row = { ...b.durable.row, lastReceived: 5, receivedIn: 0 };
+    b.restart();
+    expect(b.slots().length).toBe(1);
+  });
+
+  it("forward lets nothing expire that was written under the slow one", () => {
+    const { a, b } = pair();
+    b.network = () => ({ is: "noAnswer" });
+    b.send("written last year");
+    b.nowMs += YEAR_MS;
+    b.link.handleClockStep(YEAR_MS, b.nowMs);
+    b.run();
+    b.later(29 * DAY_MS);
+    expect(b.failed).toEqual([]);
+    b.network = (_, perform) => perform();
+    b.fetch();
+    a.nowMs = b.nowMs;
+    settle(a, b);
+    expect(a.delivered).toEqual(["written last year"]);
   });
 });

@@ -12,7 +12,7 @@ import { LinkMemory } from "./memory";
 import { newPayloadId } from "./payload";
 import { Patience } from "./patience";
 import { Receiving } from "./receiving";
-import { retryAfter } from "./retry";
+import { retryAfter, type Verdict, verdictOf } from "./retry";
 import { Sending, type Outcome } from "./sending";
 import type { LinkRow, LinkSnapshot, LinkStatus, LinkStep, LinkTrouble, NewRow, OutboxRow } from "./step";
 import { Watching } from "./watching";
@@ -28,6 +28,8 @@ export class Link {
   #missing = 0;
   #isVisible = true;
   #isStopped = false;
+  /** The time of the last look. */
+  #nowMs = Number.NEGATIVE_INFINITY;
 
   constructor(snapshot: LinkSnapshot, random: Random) {
     this.#memory = new LinkMemory(snapshot, random);
@@ -63,6 +65,7 @@ export class Link {
 
   /** Takes a message for the other device; a state replaces what waits under its key. */
   queue(fresh: NewRow, nowMs: number): string {
+    this.#enter(nowMs);
     const { kind, body, collapse = null, id = newPayloadId(this.#memory.random) } = fresh;
     this.#memory.replace(kind, collapse);
     this.#memory.putRow({ id, order: this.#memory.nextOrder(), kind, collapse, body, queuedMs: nowMs, seq: null, createdMs: null });
@@ -72,6 +75,7 @@ export class Link {
 
   /** Takes rows that another tab has stored. */
   adopt(rows: readonly OutboxRow[], nowMs: number): void {
+    this.#enter(nowMs);
     for (const row of rows) {
       if (!this.#memory.outbox.has(row.id)) this.#memory.replace(row.kind, row.collapse);
       this.#memory.adoptRow(row);
@@ -81,10 +85,12 @@ export class Link {
 
   /** The first step, after the snapshot was read. */
   start(nowMs: number): void {
+    this.#enter(nowMs);
     this.#advance(nowMs);
   }
 
   handleAnswer(id: number, answer: Answer, nowMs: number): void {
+    this.#enter(nowMs);
     if (this.#underWay?.id !== id) return;
     const { request } = this.#underWay;
     this.#underWay = null;
@@ -93,6 +99,7 @@ export class Link {
   }
 
   handleWatch(event: WatchEvent, nowMs: number): void {
+    this.#enter(nowMs);
     if (this.isGone) return;
     const hint = this.#watching.handle(event, nowMs);
     if (event.is !== "frame") this.#sending.recheck();
@@ -107,6 +114,9 @@ export class Link {
       case "pruned":
         if (event.direction === writes(this.row.role)) this.#sending.unblock();
         break;
+      case "room":
+        this.#sending.tryRoom();
+        break;
       case "fetch":
         this.#receiving.want();
         break;
@@ -117,11 +127,20 @@ export class Link {
   }
 
   handleTimer(nowMs: number): void {
+    this.#enter(nowMs);
+    this.#advance(nowMs);
+  }
+
+  /** The clock was set forward by so much, or the phone slept: nothing grew older by that. */
+  handleClockStep(byMs: number, nowMs: number): void {
+    this.#enter(nowMs);
+    this.#sending.postpone(byMs);
     this.#advance(nowMs);
   }
 
   /** The page is in sight, or not any more. */
   handleVisible(isVisible: boolean, nowMs: number): void {
+    this.#enter(nowMs);
     this.#isVisible = isVisible;
     if (isVisible) this.#wake(nowMs);
     this.#advance(nowMs);
@@ -129,6 +148,7 @@ export class Link {
 
   /** The network is back, or somebody asks to try again. */
   handleOnline(nowMs: number): void {
+    this.#enter(nowMs);
     this.#wake(nowMs);
     this.#advance(nowMs);
   }
@@ -173,7 +193,21 @@ export class Link {
   #next(nowMs: number): LinkRequest | null {
     const { claimedAtMs } = this.#memory;
     if (claimedAtMs === null || nowMs >= claimedAtMs + limit.RECLAIM_MS) return { is: "claim" };
-    return this.#receiving.next() ?? this.#sending.next(nowMs);
+    // The other side has to hear of this device, whatever it answered to another one (8.3).
+    const greeting = this.#sending.isGreeting ? this.#sending.next(nowMs) : null;
+    return greeting ?? this.#receiving.next() ?? this.#sending.next(nowMs);
+  }
+
+  /** Every input passes here first. Where the clock was set back, nothing may wait for the time
+   *  that it showed. */
+  #enter(nowMs: number): void {
+    const isBack = nowMs + limit.CLOCK_STEP_MS < this.#nowMs;
+    this.#nowMs = nowMs;
+    if (!isBack || this.isGone) return;
+    this.#patience.rebase();
+    this.#sending.rebase(nowMs);
+    this.#watching.rebase(nowMs);
+    if (this.#memory.claimedAtMs !== null) this.#memory.claimedAtMs = nowMs;
   }
 
   #watched(): Direction[] {
@@ -199,38 +233,46 @@ export class Link {
     }
     this.#patience.understand();
     if (answer.is === "ok") return this.#succeed(request, answer, nowMs);
-    switch (answer.status) {
-      case 401:
-        return this.#stop("notUnderstood");
-      case 403:
-        return answer.error === "origin_denied" ? this.#patience.pause("refusedAddress", limit.CONFIGURATION_MS, nowMs) : this.#stop("wrongToken");
-      case 421:
-        return this.#patience.pause("refusedAddress", limit.CONFIGURATION_MS, nowMs);
-      case 429:
-      case 503:
+    const verdict = verdictOf(answer);
+    switch (verdict) {
+      case "backoff":
+        return this.#backOff("unreachable", nowMs);
+      case "wait":
         return this.#patience.pause("busy", retryAfter(answer.retryAfterMs, this.#memory.unit()), nowMs);
+      case "configuration":
+        return this.#patience.pause("refusedAddress", limit.CONFIGURATION_MS, nowMs);
+      case "unauthorized":
+        return this.#stop("notUnderstood");
+      case "wrongToken":
+        return this.#stop("wrongToken");
+      case "noMailbox":
+        return this.#miss(nowMs);
+      case "claimsClosed":
+        return request.is === "claim" ? this.#lose(nowMs) : this.#misbehaves(nowMs);
       default:
-        return this.#refuse(request, answer, nowMs);
+        return this.#refuse(request, answer, verdict, nowMs);
     }
   }
 
-  #refuse(request: LinkRequest, answer: Answer & { is: "refused" }, nowMs: number): void {
-    if (answer.status === 404 && answer.error === "claims_closed") return this.#lose(nowMs);
-    if (request.is === "prune" && answer.status < 500) return this.#receiving.handlePruned();
-    if (answer.status === 404) {
-      this.#missing += 1;
-      this.#handleMissing();
-      if (this.#missing > 1) this.#backOff("misbehaves", nowMs);
-      return;
-    }
-    const isOfPut = answer.status === 507 || (answer.status >= 400 && answer.status < 500);
-    if (request.is === "put" && isOfPut) return this.#apply(this.#sending.handlePut(answer, nowMs), nowMs);
-    if (answer.status === 400 || answer.status === 405) return this.#stop("notUnderstood");
-    this.#backOff("unreachable", nowMs);
+  /** A refusal that depends on what was asked. */
+  #refuse(request: LinkRequest, answer: Answer & { is: "refused" }, verdict: Verdict, nowMs: number): void {
+    if (request.is === "prune") return this.#receiving.handlePruned();
+    if (request.is === "put") return this.#apply(this.#sending.handlePut(answer, nowMs), nowMs);
+    if (verdict === "refused") return this.#stop("notUnderstood");
+    this.#misbehaves(nowMs);
+  }
+
+  /** The mailbox isn't there: claims it, once; then waits longer and longer. */
+  #miss(nowMs: number): void {
+    this.#missing += 1;
+    this.#handleMissing();
+    if (this.#missing > 1) this.#backOff("misbehaves", nowMs);
   }
 
   #succeed(request: LinkRequest, answer: Answer & { is: "ok" }, nowMs: number): void {
-    this.#patience.succeed();
+    // A claim says nothing about a mailbox that isn't there for anything else.
+    if (request.is === "claim" && this.#missing > 0) this.#patience.goOn();
+    else this.#patience.succeed();
     if (request.is !== "claim") this.#missing = 0;
     switch (request.is) {
       case "claim":
@@ -260,8 +302,13 @@ export class Link {
   }
 
   #apply(outcome: Outcome, nowMs: number): void {
-    if (outcome === "missing") this.#handleMissing();
-    if (outcome === "misbehaves") this.#backOff("misbehaves", nowMs);
+    if (outcome === "misbehaves") this.#misbehaves(nowMs);
+  }
+
+  /** The relay answers what can't be: it is tried rarely. */
+  #misbehaves(nowMs: number): void {
+    this.#sending.recheck();
+    this.#patience.pause("misbehaves", limit.CONFIGURATION_MS, nowMs);
   }
 
   #handleMissing(): void {

@@ -1,8 +1,9 @@
 // The joining side of a pairing, against a desktop that is played by hand.
 
 import { describe, expect, it } from "vitest";
-import { Door } from "../../tests/door";
+import { Door, refused } from "../../tests/door";
 import { LINK_ID, LINK_KEY, seeded } from "../../tests/side";
+import type { Answer } from "./answer";
 import { fromBase64url, toBase64url, utf8 } from "./bytes";
 import { seal } from "./envelope";
 import { deriveKeys } from "./key";
@@ -68,8 +69,12 @@ class Phone {
   last: PairingStep | null = null;
   nowMs = 10_000;
 
-  constructor(readonly desktop: Desktop) {
-    this.pairing = LinkPairing.begin({ linkKey: LINK_KEY, linkId: LINK_ID, expiresS: null, desktop: "Desk" }, { name: "Phone", platform: "Android" }, seeded(4), this.nowMs);
+  constructor(
+    readonly desktop: Desktop,
+    seed = 4,
+    private readonly answer: Answer | null = null,
+  ) {
+    this.pairing = LinkPairing.begin({ linkKey: LINK_KEY, linkId: LINK_ID, expiresS: null, desktop: "Desk" }, { name: "Phone", platform: "Android" }, seeded(seed), this.nowMs);
     this.run();
   }
 
@@ -82,7 +87,7 @@ class Phone {
       this.stored = structuredClone(step.record);
       if (step.effects.length === 0) return step;
       for (const effect of step.effects) {
-        if (effect.is === "request") this.pairing.handleAnswer(effect.id, this.desktop.door.handle(address, effect.request, this.nowMs), this.nowMs);
+        if (effect.is === "request") this.pairing.handleAnswer(effect.id, this.answer ?? this.desktop.door.handle(address, effect.request, this.nowMs), this.nowMs);
       }
     }
   }
@@ -162,6 +167,28 @@ describe("pairing", () => {
       // A has to read the second greeting, or it could not say what happened.
       expect([why, ended.is === "failed" && ended.erasure !== null]).toEqual([why, why === "forged"]);
     }
+  });
+
+  it("is heard by the desktop although another phone was answered, which erases nothing", () => {
+    const desktop = new Desktop();
+    new Phone(desktop, 4);
+    const first = desktop.hear();
+    desktop.challenge(first?.id ?? "");
+    const second = new Phone(desktop, 9);
+    expect(second.last).toMatchObject({ is: "failed", why: "otherDevice", erasure: null });
+    const hello = desktop.hear();
+    expect([hello?.kind, hello?.id === first?.id]).toEqual(["hello", false]);
+  });
+
+  it("that is cancelled here erases, and is not told as the desktop's doing", () => {
+    const { phone } = toDigits();
+    phone.pairing.cancel();
+    expect(phone.run()).toMatchObject({ is: "failed", why: "cancelled", erasure: { mailbox: keys.mailbox } });
+  });
+
+  it("that a foreign host answers goes on", () => {
+    const phone = new Phone(new Desktop(), 4, refused(403, ""));
+    expect([phone.last?.is, phone.pairing.status().trouble]).toEqual(["going", "refusedAddress"]);
   });
 
   it("ends where a welcome proves nothing", () => {

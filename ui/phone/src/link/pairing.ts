@@ -16,7 +16,10 @@ import { CONFIRM_BYTES, commitment, isConfirmed, newExchange, PUBLIC_BYTES, rota
 import type { Erasure, LinkEffect, LinkRow, LinkSnapshot, LinkStatus, OutboxRow } from "./step";
 
 /** Why a pairing came to nothing. */
-export type PairingFailure = "expired" | "ended" | "different" | "otherDevice" | "forged" | "wrongToken" | "refused";
+export type PairingFailure = "expired" | "ended" | "cancelled" | "different" | "otherDevice" | "forged" | "wrongToken" | "refused";
+
+/** What has to be told to who holds the phone. */
+export type ToldFailure = Exclude<PairingFailure, "cancelled">;
 
 export type PairingPhase = "connecting" | "waiting" | "compare" | "confirming";
 
@@ -131,8 +134,9 @@ export class LinkPairing {
     else this.#failure ??= "different";
   }
 
+  /** The person ends it here, and knows. */
   cancel(): void {
-    this.#failure ??= "ended";
+    this.#failure ??= "cancelled";
   }
 
   nextTimer(nowMs: number): number | null {

@@ -8,8 +8,8 @@ import type { LinkTrouble } from "./step";
 
 export class Patience {
   #retryAtMs = 0;
-  /** The relay said how long. */
-  #isAsked = false;
+  /** A time that is known, not one that grows. */
+  #isPaused = false;
   #failures = 0;
   #unreadable = 0;
 
@@ -21,7 +21,7 @@ export class Patience {
 
   /** Whether something failed and is to be tried again. */
   get isWaiting(): boolean {
-    return this.#failures > 0 || this.#isAsked;
+    return this.#failures > 0 || this.#isPaused;
   }
 
   /** An answer that makes sense, whatever it says. */
@@ -31,15 +31,21 @@ export class Patience {
 
   succeed(): void {
     this.#failures = 0;
-    this.#isAsked = false;
+    this.#isPaused = false;
     this.#retryAtMs = 0;
     this.#say(null, true);
+  }
+
+  /** Asks the next thing at once; the delay after that goes on from where it was. */
+  goOn(): void {
+    this.#retryAtMs = 0;
   }
 
   /** Longer with each failure. */
   backOff(trouble: LinkTrouble, nowMs: number): void {
     this.#say(trouble, trouble !== "unreachable");
     this.#retryAtMs = nowMs + backoff(this.#failures, limit.BACKOFF_MAX_MS, this.memory.unit());
+    this.#isPaused = false;
     this.#failures += 1;
   }
 
@@ -52,19 +58,25 @@ export class Patience {
   pause(trouble: LinkTrouble, delayMs: number, nowMs: number): void {
     this.#say(trouble, true);
     this.#retryAtMs = nowMs + delayMs;
-    this.#isAsked = true;
+    this.#isPaused = true;
   }
 
   /** The relay doesn't know the link: it is looked for seldom. */
   lose(nowMs: number): void {
     this.#say(null, true);
+    this.#isPaused = false;
     this.#failures += 1;
     this.#retryAtMs = nowMs + limit.LOST_MS;
   }
 
-  /** Somebody is here, or the network is back: at once, unless the relay asked for time. */
+  /** Somebody is here, or the network is back: at once, once. */
   wake(nowMs: number): void {
-    if (!this.#isAsked) this.#retryAtMs = Math.min(this.#retryAtMs, nowMs);
+    this.#retryAtMs = Math.min(this.#retryAtMs, nowMs);
+  }
+
+  /** The clock was set back. */
+  rebase(): void {
+    this.#retryAtMs = 0;
   }
 
   #say(trouble: LinkTrouble | null, isConnected: boolean): void {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { blank, ok } from "../../tests/door";
 import { envelope, keys, pair, settle } from "../../tests/side";
+import { CONFIGURATION_MS } from "./limit";
 
 describe("receiving (6.4)", () => {
   it("takes page after page, each once and in order, and prunes", () => {
@@ -49,7 +50,7 @@ describe("receiving (6.4)", () => {
         request.is === "page" ? { is: "ok", status: 200, state: { ...blank(), last: 5, createdMs: 1_000, more: 1 }, envelopes: slots.map((slot) => ({ slot, bytes: envelope(slot, `m${slot}`) })) } : perform();
       b.fetch();
       expect(b.link.status().trouble).toBe("misbehaves");
-      expect(b.link.nextTimer(b.nowMs)).toBeGreaterThan(b.nowMs);
+      expect(b.link.status().retryAtMs).toBe(b.nowMs + CONFIGURATION_MS);
     }
   });
 
@@ -91,7 +92,7 @@ describe("receiving (6.4)", () => {
     const { a, b, door } = pair();
     const frame = (type: string): number => {
       const before = door.requests.length;
-      b.link.handleWatch({ is: "frame", direction: "a2b", type, createdMs: null }, b.nowMs);
+      b.link.handleWatch({ is: "frame", direction: "a2b", type, count: null, createdMs: null }, b.nowMs);
       b.run();
       return door.requests.length - before;
     };

@@ -148,9 +148,16 @@ export class Receiving {
 
   #applyAck({ ack }: Payload): void {
     if (ack === null || ack.seq > TRUSTED_SEQUENCE_MAX) return;
+    if (ack.seq > this.memory.row.floor) {
+      // This side was set back to an older copy of itself: what it wrote since then may lie
+      // under numbers that the other one has long had, and so isn't covered.
+      this.memory.set({ floor: ack.seq });
+      this.sending.requeue();
+      this.sending.recheck();
+      return;
+    }
     this.memory.acknowledged = ack;
     this.memory.dropAcknowledged();
-    if (ack.seq > this.memory.row.floor) this.memory.set({ floor: ack.seq });
   }
 
   #skip(why: "malformed" | "slotMismatch" | "forged" | "version"): void {

@@ -97,11 +97,38 @@ describe("sending (6.3)", () => {
     b.later(60_000);
     expect(puts).toBe(0);
     a.fetch();
-    b.link.handleWatch({ is: "frame", direction: "b2a", type: "pruned", createdMs: null }, b.nowMs);
+    b.link.handleWatch({ is: "frame", direction: "b2a", type: "pruned", count: null, createdMs: null }, b.nowMs);
     b.run();
     expect([b.link.status().blockedSinceMs, b.slots().length, [...b.watching]]).toEqual([null, 2, ["a2b"]]);
     settle(a, b);
     expect(a.delivered).toEqual(Array.from({ length: 66 }, (_, index) => `m${index}`));
+  });
+
+  it("is unblocked where there is room already when the watch opens", () => {
+    const { b, door } = pair();
+    for (let sent = 0; sent < 65; sent += 1) b.send(`m${sent}`);
+    door.slots(keys.mailbox, "b2a").clear();
+    for (const [count, stored] of [[64, 0], [0, 1]] as const) {
+      b.link.handleWatch({ is: "frame", direction: "b2a", type: "state", count, createdMs: null }, b.nowMs);
+      b.run();
+      expect(b.slots().length).toBe(stored);
+    }
+  });
+
+  it("doesn't believe twice in room that there isn't", () => {
+    const { b } = pair();
+    let puts = 0;
+    b.network = (request, perform) => {
+      if (request.is !== "put") return perform();
+      puts += 1;
+      return refused(507, "direction_full");
+    };
+    b.send("x");
+    for (let time = 0; time < 9; time += 1) {
+      b.link.handleWatch({ is: "frame", direction: "b2a", type: "state", count: 0, createdMs: null }, b.nowMs);
+      b.run();
+    }
+    expect(puts).toBe(2);
   });
 
   it("is unblocked by a word of the other side, by a start, and by a quarter of an hour", () => {

@@ -7,7 +7,8 @@ import { seal } from "./envelope";
 import { writes } from "./key";
 import * as limit from "./limit";
 import type { LinkMemory } from "./memory";
-import { encodePayload, type Kind, newPayloadId, type Payload } from "./payload";
+import { type Ack, encodePayload, type Kind, newPayloadId, type Payload } from "./payload";
+import { verdictOf } from "./retry";
 import type { OutboxRow } from "./step";
 
 interface Pending {
@@ -29,7 +30,7 @@ interface Own {
 }
 
 /** What the link as a whole does about an answer. */
-export type Outcome = "done" | "missing" | "misbehaves";
+export type Outcome = "done" | "misbehaves";
 
 export class Sending {
   blockedSinceMs: number | null = null;
@@ -38,6 +39,11 @@ export class Sending {
   #attempts = { row: "", count: 0 };
   #heldUntilMs = 0;
   #ackDueMs: number | null = null;
+  /** Where the last own acknowledgement lies, which has no row. */
+  #ackStored: Ack | null = null;
+  /** There was a sign that the relay may have less than it had. */
+  #isDoubted = false;
+  #hasHadRoom = false;
   #needsResync = false;
   #jumped = "";
 
@@ -56,6 +62,7 @@ export class Sending {
    *  anything is added, or an acknowledgement of the new would pass for one of the lost. */
   recheck(): void {
     this.#own = null;
+    this.#isDoubted = true;
   }
 
   /** The watch named an incarnation of the mailbox. */
@@ -65,6 +72,14 @@ export class Sending {
 
   unblock(): void {
     this.blockedSinceMs = null;
+    this.#hasHadRoom = false;
+  }
+
+  /** The relay counts room. Where it refuses all the same, that isn't believed twice. */
+  tryRoom(): void {
+    if (this.#hasHadRoom) return;
+    this.blockedSinceMs = null;
+    this.#hasHadRoom = true;
   }
 
   /** Retries at once what waits because of a number. */
@@ -87,6 +102,25 @@ export class Sending {
     this.memory.set({ owesAck: false });
   }
 
+  /** Whether the greeting of a pairing still waits. */
+  get isGreeting(): boolean {
+    return [...this.memory.outbox.values()].some(({ kind, seq }) => kind === "hello" && seq === null);
+  }
+
+  /** The clock was set back to this. */
+  rebase(nowMs: number): void {
+    this.unblock();
+    if (this.#ackDueMs !== null) this.#ackDueMs = nowMs;
+    if (this.#own !== null) this.#own = { ...this.#own, atMs: nowMs };
+    this.#heldUntilMs = 0;
+    for (const row of this.memory.outbox.values()) if (row.queuedMs > nowMs) this.memory.putRow({ ...row, queuedMs: nowMs });
+  }
+
+  /** Nothing that waits grew older by this. */
+  postpone(byMs: number): void {
+    for (const row of this.memory.outbox.values()) this.memory.putRow({ ...row, queuedMs: row.queuedMs + byMs });
+  }
+
   /** Gives up what nobody took for too long. */
   expire(nowMs: number): void {
     for (const row of this.memory.outbox.values()) {
@@ -97,10 +131,11 @@ export class Sending {
   next(nowMs: number): LinkRequest | null {
     if (this.blockedSinceMs !== null && nowMs >= this.blockedSinceMs + limit.BLOCKED_MS) this.unblock();
     if (this.blockedSinceMs !== null || nowMs < this.#heldUntilMs) return null;
-    if (this.#own !== null && nowMs - this.#own.atMs >= limit.SILENCE_MS) this.recheck();
+    if (this.#own !== null && nowMs - this.#own.atMs >= limit.SILENCE_MS) this.#own = null;
     const direction = writes(this.memory.row.role);
     for (;;) {
-      if (this.memory.outbox.size > 0 && this.#own === null) return { is: "head", direction };
+      const mayBeLost = this.memory.outbox.size > 0 || (this.#ackStored !== null && this.#isDoubted);
+      if (mayBeLost && this.#own === null) return { is: "head", direction };
       const wanted = this.#wanted(nowMs);
       if (wanted === null) return null;
       if (this.#own === null) return { is: "head", direction };
@@ -120,6 +155,12 @@ export class Sending {
     for (const row of this.memory.outbox.values()) {
       if (row.seq !== null && (row.createdMs !== state.createdMs || row.seq > last)) this.memory.putRow({ ...row, seq: null, createdMs: null });
     }
+    this.#isDoubted = false;
+    const ack = this.#ackStored;
+    if (ack !== null && (ack.createdMs !== state.createdMs || ack.seq > last)) {
+      this.#ackStored = null;
+      this.owesAck(nowMs);
+    }
     return "done";
   }
 
@@ -128,19 +169,20 @@ export class Sending {
     if (pending === null) return "done";
     if (answer.is === "ok") return this.#stored(pending, answer.state, nowMs);
     this.#pending = null;
-    switch (answer.status) {
-      case 404:
-        return "missing";
-      case 409:
+    switch (verdictOf(answer)) {
+      case "taken":
         return this.#taken(pending, answer.state, nowMs);
-      case 507:
+      case "full":
         this.blockedSinceMs = nowMs;
         return "done";
-      case 413:
+      case "tooLarge":
         this.#fail(pending, "tooLarge");
         return "done";
+      case "jump":
+        return this.#jump(pending);
       default:
-        return this.#refused(pending, answer.error);
+        this.#fail(pending, "malformed");
+        return "done";
     }
   }
 
@@ -156,7 +198,7 @@ export class Sending {
     if (this.blockedSinceMs !== null) times.push(this.blockedSinceMs + limit.BLOCKED_MS);
     if (this.#heldUntilMs > nowMs) times.push(this.#heldUntilMs);
     if (this.#ackDueMs !== null) times.push(this.#ackDueMs);
-    if (this.#needsResync) times.push(this.#resyncAtMs());
+    if (this.#needsResync) times.push(this.#resyncAtMs(nowMs));
     for (const row of this.memory.outbox.values()) times.push(row.queuedMs + limit.ROW_LIFE_MS);
     return times;
   }
@@ -169,15 +211,16 @@ export class Sending {
   }
 
   #wanted(nowMs: number): { row: OutboxRow | null; kind: Kind } | null {
-    if (this.#needsResync && nowMs >= this.#resyncAtMs()) return { row: null, kind: "resync" };
+    if (this.#needsResync && nowMs >= this.#resyncAtMs(nowMs)) return { row: null, kind: "resync" };
     for (const row of this.memory.outbox.values()) if (row.seq === null) return { row, kind: row.kind };
     if (this.#ackDueMs !== null && nowMs >= this.#ackDueMs) return { row: null, kind: "ack" };
     return null;
   }
 
-  #resyncAtMs(): number {
+  /** What was stored under a clock that was fast says nothing. */
+  #resyncAtMs(nowMs: number): number {
     const at = this.memory.row.resyncAtMs;
-    return at === null ? 0 : at + limit.RESYNC_MS;
+    return at === null || at > nowMs ? 0 : at + limit.RESYNC_MS;
   }
 
   /** The pending envelope of what is wanted; null where its row failed on the way. */
@@ -207,6 +250,7 @@ export class Sending {
 
   #stored(pending: Pending, state: SlotState, nowMs: number): Outcome {
     this.#pending = null;
+    this.#hasHadRoom = false;
     const createdMs = state.createdMs ?? this.#own?.createdMs ?? null;
     const row = pending.row === null ? undefined : this.memory.outbox.get(pending.row);
     if (row !== undefined) {
@@ -214,7 +258,10 @@ export class Sending {
       this.memory.tell({ is: "stored", id: row.id });
       this.memory.dropAcknowledged();
     }
-    if (pending.acks === this.memory.row.lastReceived) this.#dropAck();
+    if (pending.acks === this.memory.row.lastReceived) {
+      this.#dropAck();
+      if (pending.acks !== null && createdMs !== null) this.#ackStored = { seq: pending.sequence, createdMs };
+    }
     if (pending.kind === "resync") {
       this.#needsResync = false;
       this.memory.set({ resyncAtMs: nowMs });
@@ -239,9 +286,9 @@ export class Sending {
     return "done";
   }
 
-  #refused(pending: Pending, error: string): Outcome {
+  #jump(pending: Pending): Outcome {
     const row = pending.row ?? pending.kind;
-    if (error === "sequence_jump" && this.#jumped !== row) {
+    if (this.#jumped !== row) {
       this.#jumped = row;
       this.#own = null;
       return "done";

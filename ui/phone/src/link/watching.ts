@@ -3,8 +3,8 @@
 // is accepted or acknowledged here.
 
 import type { WatchEvent } from "./answer";
-import type { Direction } from "./key";
-import { SILENCE_MS, WATCH_BACKOFF_MAX_MS, WATCH_LIMIT_MS } from "./limit";
+import { type Direction, writes } from "./key";
+import { SILENCE_MS, SLOTS_MAX, WATCH_BACKOFF_MAX_MS, WATCH_LIMIT_MS } from "./limit";
 import type { LinkMemory } from "./memory";
 import { backoff } from "./retry";
 
@@ -18,7 +18,7 @@ interface Watch {
 }
 
 /** What a watch event asks of the link. */
-export type WatchHint = "fetch" | "pruned" | "erased" | "expired" | null;
+export type WatchHint = "fetch" | "room" | "pruned" | "erased" | "expired" | null;
 
 const CLOSED_BY_ERASE = 1000;
 const OVER_A_LIMIT = 1013;
@@ -53,6 +53,8 @@ export class Watching {
     watch.silentAtMs = nowMs + SILENCE_MS;
     if (event.is === "opened") return null;
     watch.failures = 0;
+    // Of the own direction it says whether the other side has collected meanwhile.
+    if (event.type === "state" && event.direction === writes(this.memory.row.role)) return event.count !== null && event.count < SLOTS_MAX ? "room" : null;
     if (event.type === "state" || event.type === "stored") return "fetch";
     return event.type === "pruned" ? "pruned" : null;
   }
@@ -65,9 +67,12 @@ export class Watching {
     }
   }
 
-  /** Whether the relay is heard. */
-  isOpen(direction: Direction): boolean {
-    return this.#watches[direction].isOpen;
+  /** The clock was set back to this. */
+  rebase(nowMs: number): void {
+    for (const watch of Object.values(this.#watches)) {
+      watch.retryAtMs = Math.min(watch.retryAtMs, nowMs);
+      watch.silentAtMs = Math.min(watch.silentAtMs, nowMs + SILENCE_MS);
+    }
   }
 
   nextTimer(wanted: readonly Direction[]): number[] {

@@ -56,9 +56,13 @@ function connect(url: URL, token: string): WebSocket | null {
 /** A frame that can't be read is one of an unknown type. */
 export function readFrame(direction: Direction, data: unknown): WatchEvent {
   try {
-    const { type, created } = JSON.parse(String(data)) as { type?: unknown; created?: unknown };
-    return { is: "frame", direction, type: String(type), createdMs: Number.isSafeInteger(created) ? (created as number) : null };
+    const { type, count, created } = JSON.parse(String(data)) as { type?: unknown; count?: unknown; created?: unknown };
+    return { is: "frame", direction, type: String(type), count: whole(count), createdMs: whole(created) };
   } catch {
-    return { is: "frame", direction, type: "", createdMs: null };
+    return { is: "frame", direction, type: "", count: null, createdMs: null };
   }
+}
+
+function whole(value: unknown): number | null {
+  return Number.isSafeInteger(value) ? (value as number) : null;
 }
