@@ -1328,8 +1328,8 @@ page-understood = Verstanden
 
 page-groups-waiting = Es fehlt noch die Antwort von { $desktop }
     .about = Die Gruppen erscheinen hier, sobald der Computer sie schickt. Er muss eingeschaltet sein, und Sealpost muss laufen.
-page-groups-none = Mit diesem Telefon ist keine Gruppe geteilt
-    .about = Wähle bei { $desktop } unter „Telefone“, welche Gruppen dieses Telefon sieht.
+page-groups-none = Noch keine Gruppe zu sehen
+    .about = Eine Gruppe erscheint hier, wenn sie mit diesem Telefon geteilt ist und ein zweites Gerät hat. Welche geteilt sind, wählst du bei { $desktop } unter „Telefone“.
 page-group-not-connected = { $desktop } erreicht das Relay dieser Gruppe nicht
 page-group-needs-you = Bei { $desktop } wirst du gebraucht
 page-group-ended = In dieser Gruppe kann nichts mehr geschrieben werden
@@ -1353,7 +1353,7 @@ page-unconfirmed-long = Seit einer Woche gibt es kein Zeichen von { $desktop }. 
 page-link-lost = Das Relay kennt dieses Telefon nicht mehr. Es wurde bei { $desktop } entfernt, oder beide wurden 30 Tage nicht benutzt. Bleibt es so, entkoppel hier und koppel neu.
 page-newer = { $desktop } hat eine neuere Version als diese Seite. Lade sie neu.
 page-clock-ahead = Die Uhr dieses Telefons geht um { $span } vor. Stell sie richtig, sonst verfällt zu früh, was wartet.
-page-clock-behind = Die Uhr dieses Telefons geht um { $span } nach. Stell sie richtig, sonst verfällt zu spät, was wartet.
+page-clock-behind = Die Uhr dieses Telefons geht um { $span } nach. Stell sie richtig, solange diese Seite offen ist, sonst verfällt zu früh, was wartet.
 
 page-text-waiting = Wartet auf diesem Telefon
 page-text-stored = Auf dem Relay, wartet auf { $desktop }

@@ -1317,8 +1317,8 @@ page-understood = Understood
 
 page-groups-waiting = Waiting for { $desktop }
     .about = The groups appear here as soon as the computer sends them. It has to be switched on, with Sealpost running.
-page-groups-none = No group is shared with this phone
-    .about = On { $desktop }, under Phones, choose which groups this phone sees.
+page-groups-none = No group to show yet
+    .about = A group comes here when it is shared with this phone and has a second device. Which ones are shared is chosen on { $desktop }, under Phones.
 page-group-not-connected = { $desktop } can’t reach this group’s relay
 page-group-needs-you = Something needs you on { $desktop }
 page-group-ended = Nothing more can be written in this group
@@ -1342,7 +1342,7 @@ page-unconfirmed-long = For a week there was no sign of { $desktop }. If it does
 page-link-lost = The relay doesn’t know this phone any more. It was removed on { $desktop }, or neither was used for 30 days. If it stays so, unpair here and pair again.
 page-newer = { $desktop } has a newer version than this page. Load it again.
 page-clock-ahead = This phone’s clock is fast by { $span }. Set it right, or what waits may expire too soon.
-page-clock-behind = This phone’s clock is slow by { $span }. Set it right, or what waits may expire too late.
+page-clock-behind = This phone’s clock is slow by { $span }. Set it right while this page is open, or what waits may expire too soon.
 
 page-text-waiting = Waits on this phone
 page-text-stored = On relay, waiting for { $desktop }

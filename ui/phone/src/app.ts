@@ -36,11 +36,17 @@ export class App {
     this.#speak();
   }
 
-  start(fragment: string): void {
-    void this.#phone.open(fragment, this.#device);
+  /** A code that was opened while the page is. */
+  take(fragment: string): void {
+    void this.#phone.take(fragment, this.#device);
+  }
+
+  /** Resolves when codes can be taken. */
+  async start(fragment: string): Promise<void> {
     setInterval(() => document.visibilityState === "visible" && this.#schedule(), LOOK_MS);
     document.addEventListener("visibilitychange", () => this.#schedule());
     this.#render();
+    await this.#phone.open(fragment, this.#device);
   }
 
   /** Several changes at once are shown once. */

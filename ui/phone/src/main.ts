@@ -1,4 +1,4 @@
-import { takeFragment } from "./fragment";
+import { listenForFragment, takeFragment } from "./fragment";
 import { App } from "./app";
 import "../../src/styles/tokens.css";
 import "../../src/styles/base.css";
@@ -9,4 +9,5 @@ import "./conversation.css";
 
 const root = document.getElementById("app");
 if (root === null) throw new Error("index.html has no #app");
-new App(root).start(takeFragment());
+const app = new App(root);
+void app.start(takeFragment()).then(() => listenForFragment((fragment) => app.take(fragment)));

@@ -50,7 +50,6 @@ export class Phone {
   #isStale = false;
 
   async open(fragment: string, phone: { name: string; platform: string }): Promise<void> {
-    const code = fragment === "" ? null : parseCode(fragment);
     try {
       this.#store = await PhoneStore.open();
     } catch {
@@ -59,35 +58,43 @@ export class Phone {
     }
     const tabs = new Tabs(Array.from(random(8), (byte) => byte.toString(16)).join(""), box());
     const transport = new HttpTransport(new URL("v1/", location.href));
-    const client = new PhoneClient(this.#store, transport, tabs, random, () => Date.now());
+    const client = new PhoneClient(this.#store, transport, tabs, random, () => Date.now(), () => performance.now());
     this.#client = client;
     client.onview = (view) => this.#handleView(view);
     client.ondata = () => void this.#read();
     client.onbroken = () => this.#update({ stage: "broken" });
-    await this.#begin(code, phone);
+    if (fragment !== "") await this.take(fragment, phone);
     tabs.start();
     await this.#read();
     this.#listen(client);
-    this.#update({ stage: "ready" });
+    if (this.stage === "opening") this.#update({ stage: "ready" });
   }
 
-  async #begin(code: PairingCode | CodeFault | null, phone: { name: string; platform: string }): Promise<void> {
-    if (code === null || this.#store === null) return;
-    if (typeof code === "string") {
-      this.codeFault = code;
-    } else if ((await this.#store.linkedWith()) !== null) {
-      this.offered = code;
-    } else {
-      this.isBeginning = true;
-      await this.#client?.pair(code, phone);
+  /** Takes the code that a fragment holds. */
+  async take(fragment: string, phone: { name: string; platform: string }): Promise<void> {
+    if (this.#store === null) return;
+    const code = parseCode(fragment);
+    this.#update({ codeFault: null, offered: null });
+    try {
+      if (typeof code === "string") this.#update({ codeFault: code });
+      else if ((await this.#store.linkedWith()) !== null) this.#update({ offered: code });
+      else await this.#pair(code, phone);
+    } catch {
+      this.#update({ stage: "broken" });
     }
+  }
+
+  async #pair(code: PairingCode, phone: { name: string; platform: string }): Promise<void> {
+    this.#update({ isBeginning: true });
+    await this.#client?.pair(code, phone);
   }
 
   /** The person wants the new code in place of the link. */
   async acceptOffer(phone: { name: string; platform: string }): Promise<void> {
     const code = this.offered;
     this.#update({ offered: null });
-    if (code !== null) await this.#client?.pair(code, phone);
+    if (code === null) return;
+    await this.#client?.pair(code, phone).catch(() => this.#update({ stage: "broken" }));
   }
 
   /** The link stays as it is. */
@@ -138,7 +145,7 @@ export class Phone {
     await this.#read();
   }
 
-  /** Asks for the messages before a position, once. */
+  /** Asks for the messages before a position, once while a group is open: an answer may fail. */
   askOlder(group: string, before: number): void {
     const key = `${group} ${before}`;
     if (this.#asked.has(key)) return;
@@ -180,6 +187,7 @@ export class Phone {
   }
 
   #show(place: Place): void {
+    this.#asked.clear();
     this.#update({ place, messages: [], messagesOf: null, isWelcome: this.isWelcome && place.is === "groups" });
     void this.#read();
   }
@@ -191,7 +199,10 @@ export class Phone {
 
   #listen(client: PhoneClient): void {
     history.replaceState({ is: "groups" }, "");
-    addEventListener("popstate", ({ state }) => this.#show((state as Place | null) ?? { is: "groups" }));
+    addEventListener("popstate", ({ state }) => {
+      // A code that is opened here is no way back.
+      if (location.hash === "") this.#show((state as Place | null) ?? { is: "groups" });
+    });
     document.addEventListener("visibilitychange", () => client.handleVisible(document.visibilityState === "visible"));
     this.isOnline = navigator.onLine;
     addEventListener("online", () => {

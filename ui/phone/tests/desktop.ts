@@ -117,6 +117,17 @@ export class Desktop {
     await this.#pairing.erase();
   }
 
+  /** The next greeting of a phone, unanswered. */
+  greeting(): Promise<Payload> {
+    return this.#next("hello");
+  }
+
+  /** How many greetings came besides. */
+  async greetings(): Promise<number> {
+    await this.#pairing.poll();
+    return this.#pairing.arrived.filter(({ kind }) => kind === "hello").length;
+  }
+
   /** Ends the pairing as a cancel does. */
   cancel(): Promise<unknown> {
     return this.#pairing.erase();

@@ -103,6 +103,72 @@ describe("pairing", () => {
     expect(await text(page, "dead-end")).toContain("Pair this phone first");
   });
 
+  it("that is cancelled on the phone isn't told as the computer's doing, and leaves nothing", async () => {
+    const made = await phone();
+    const desktop = new Desktop(relay.base);
+    const page = await made.tab(await desktop.show(made.url));
+    await desktop.meet();
+    await page.getByTestId("digits").waitFor();
+    await page.getByTestId("cancel").click();
+    await page.getByTestId("dead-end").waitFor();
+    expect(await text(page, "dead-end")).toContain("Pair this phone first");
+  });
+
+  it("of one phone with one code, opened twice, is one pairing", async () => {
+    const made = await phone();
+    const desktop = new Desktop(relay.base);
+    const code = await desktop.show(made.url);
+    await made.tab(code);
+    await desktop.meet();
+    const page = await made.tab(code);
+    await page.getByTestId("same").click();
+    expect(await desktop.greetings()).toBe(0);
+    await desktop.confirm();
+    await desktop.finish();
+    await page.getByTestId("groups").waitFor();
+  });
+
+  it("of a second phone with one code ends, after the desktop has heard of it", async () => {
+    const [first, second] = [await phone(), await phone()];
+    const desktop = new Desktop(relay.base);
+    await first.tab(await desktop.show(first.url));
+    await desktop.meet();
+    const page = await second.tab(desktop.code(second.url));
+    // The desktop hears of it, is the one to say what happened, and ends it for both.
+    await desktop.greeting();
+    await desktop.cancel();
+    await page.getByTestId("dead-end").waitFor();
+    expect(await text(page, "dead-end")).toContain("another device used the same code");
+  });
+
+  it("takes a code that is opened where the page is already, and leaves no key in the address", async () => {
+    const made = await phone();
+    const page = await made.tab();
+    await page.getByTestId("dead-end").waitFor();
+    const desktop = new Desktop(relay.base);
+    for (const [code, shown] of [[`${made.url}#v=1&i=x&k=short`, "dead-end"], [await desktop.show(made.url), "pairing"]] as const) {
+      await page.evaluate((address) => location.assign(address), code);
+      await page.getByTestId(shown).waitFor();
+      expect(await page.evaluate(() => location.href)).toBe(made.url);
+    }
+    await desktop.meet();
+    await page.getByTestId("digits").waitFor();
+  });
+
+  it("where nothing can be stored says so", async () => {
+    const made = await phone();
+    await made.context.addInitScript(() => {
+      const { put } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.put = function (value: unknown, key?: IDBValidKey) {
+        if (key === "pairing") throw new DOMException("full", "QuotaExceededError");
+        return put.call(this, value, key);
+      };
+    });
+    const page = await made.tab(await new Desktop(relay.base).show(made.url));
+    await page.getByTestId("dead-end").waitFor();
+    expect(await text(page, "dead-end")).toContain("Something could not be stored");
+  });
+
   it("with an old code says so, and leaves no mailbox behind", async () => {
     const made = await phone();
     const desktop = new Desktop(relay.base);
@@ -315,6 +381,61 @@ describe("the link", () => {
     await page.getByTestId("group").click();
     await expect.poll(() => page.getByTestId("message").count()).toBe(3);
     expect(await plain(page.getByTestId("message").last())).toContain("Waits on this phone");
+  });
+
+  it("keeps its texts when a damaged code is opened and left again", async () => {
+    const { phone: made, page } = await paired();
+    await page.getByTestId("group").click();
+    await made.context.route(/\/v1\/.*\/\d+$/, (route) => route.abort());
+    await page.getByTestId("composer").fill("still here");
+    await page.getByTestId("send").click();
+    await expect.poll(() => page.getByTestId("message").count()).toBe(3);
+    await page.evaluate((address) => location.assign(address), `${made.url}#v=1&i=x&k=short`);
+    await page.getByTestId("dead-end").waitFor();
+    await page.getByTestId("done").click();
+    await page.getByTestId("conversation").waitFor();
+    await expect.poll(() => text(page, "messages")).toContain("still here");
+    await page.reload();
+    await page.getByTestId("group").click();
+    await expect.poll(() => text(page, "messages")).toContain("still here");
+  });
+
+  it("that was replaced while a tab was frozen is not put back when the tab wakes", async () => {
+    const { phone: made, page } = await paired();
+    const session = await made.context.newCDPSession(page);
+    await session.send("Page.setWebLifecycleState", { state: "frozen" });
+    const other = new Desktop(relay.base, "Kitchen");
+    const second = await made.tab(await other.show(made.url));
+    // As if its lease had run out.
+    await second.evaluate(() => localStorage.removeItem("sealpost-lead"));
+    await second.getByTestId("replace").click();
+    await other.meet();
+    await second.getByTestId("same").click();
+    await other.confirm();
+    await other.finish();
+    await second.getByTestId("no-groups").waitFor();
+    await second.evaluate(() => localStorage.removeItem("sealpost-lead"));
+    await session.send("Page.setWebLifecycleState", { state: "active" });
+    await page.evaluate(() => dispatchEvent(new Event("online")));
+    await expect.poll(() => text(page, "no-groups")).toContain("Waiting for Kitchen");
+    await share(other);
+    for (const tab of [page, second]) await tab.getByTestId("group").waitFor();
+    await second.reload();
+    await second.getByTestId("group").waitFor();
+  });
+
+  it("that one tab can't store is led by another one", async () => {
+    const { phone: made, desktop, page } = await paired();
+    const second = await made.tab();
+    await page.evaluate(() => {
+      IDBObjectStore.prototype.put = () => {
+        throw new DOMException("full", "QuotaExceededError");
+      };
+    });
+    await desktop.tell({ type: "groups", desktop: desktop.name, phone: "Pocket", language: "en", groups: [] });
+    await page.getByTestId("dead-end").waitFor();
+    expect(await text(page, "dead-end")).toContain("Something could not be stored");
+    await second.getByTestId("no-groups").waitFor();
   });
 
   it("is shared by two tabs: one asks the relay, both show and write", async () => {

@@ -10,10 +10,11 @@ import { Erasing } from "../link/erasing";
 import type { Random } from "../link/key";
 import { Link } from "../link/link";
 import { newPayloadId } from "../link/payload";
-import { LinkPairing, type PairingFailure, type PairingPhase } from "../link/pairing";
+import { LinkPairing, type PairingPhase, type ToldFailure } from "../link/pairing";
 import type { Erasure, LinkEffect, LinkStatus } from "../link/step";
+import { ClockSteps } from "./clock";
 import type { HttpTransport } from "./http";
-import type { PhoneStore } from "./store";
+import { LeadLost, type PhoneStore } from "./store";
 import type { Tabs, TabAct } from "./tabs";
 import { Watches } from "./watch";
 
@@ -22,7 +23,7 @@ export interface PhoneView {
   mode: "none" | "pairing" | "link";
   pairing: { phase: PairingPhase; digits: string | null; desktop: string } | null;
   /** Why the last pairing came to nothing. */
-  failure: PairingFailure | null;
+  failure: ToldFailure | null;
   status: LinkStatus | null;
   peerName: string;
   /** By how much this phone's clock is ahead of the relay's. */
@@ -44,6 +45,7 @@ export class PhoneClient {
   readonly #watches: Watches;
   #view: PhoneView = EMPTY_VIEW;
   #generation = 0;
+  readonly #steps: ClockSteps;
   /** Called after everything that changes what is shown. */
   onview: (view: PhoneView) => void = () => {};
   ondata: () => void = () => {};
@@ -55,7 +57,10 @@ export class PhoneClient {
     private readonly tabs: Tabs,
     private readonly random: Random,
     private readonly now: () => number,
+    /** A clock that nobody sets. */
+    private readonly steady: () => number,
   ) {
+    this.#steps = new ClockSteps(now(), steady());
     this.#watches = new Watches(transport, (event) => this.#do(({ link }) => link.handleWatch(event, this.now())));
     transport.onclock = (relayMs) => this.#handleClock(relayMs);
     tabs.onlead = (leads) => void this.#step(() => (leads ? this.#load() : this.#unload()));
@@ -67,7 +72,7 @@ export class PhoneClient {
   /** Joins with a code that was scanned: stored first, then done by whoever leads. */
   async pair(code: PairingCode, phone: { name: string; platform: string }): Promise<void> {
     const begun = LinkPairing.begin(code, phone, this.random, this.now()).drain(this.now());
-    if (begun.is === "going") await this.store.savePairing(begun.record);
+    if (begun.is === "going") await this.store.beginPairing(begun.record);
     this.act({ is: "reload" });
   }
 
@@ -130,28 +135,49 @@ export class PhoneClient {
     const generation = this.#generation;
     void this.#step(async () => {
       if (this.#machine === null || generation !== this.#generation || !this.tabs.leads) return;
+      this.#enter(this.#machine);
       work(this.#machine);
       await this.#drain();
     });
   }
 
+  /** A clock that is set right makes nothing older that waits. */
+  #enter({ is, link }: Machine): void {
+    const byMs = this.#steps.look(this.now(), this.steady());
+    if (is === "link" && byMs > 0) link.handleClockStep(byMs, this.now());
+  }
+
   #step(work: () => void | Promise<void>): Promise<void> {
-    this.#chain = this.#chain.then(work).catch(() => {
-      // What could not be stored was not done either; only a fresh start is sure of it.
-      this.#unload();
-      this.onbroken();
-    });
+    this.#chain = this.#chain
+      .then(work)
+      .catch((error: unknown) => this.#recover(error))
+      .catch(() => {
+        // What could not be stored was not done either; only a fresh start is sure of it.
+        this.#unload();
+        this.tabs.leave();
+        this.onbroken();
+      });
     return this.#chain;
   }
 
-  async #load(failure: PairingFailure | null = null): Promise<void> {
+  /** Another tab has led meanwhile, or took a code: what is stored counts. */
+  async #recover(error: unknown): Promise<void> {
+    if (!(error instanceof LeadLost)) throw error;
+    this.#unload();
+    this.tabs.settle();
+    await this.#load();
+  }
+
+  async #load(failure: ToldFailure | null = null): Promise<void> {
     this.#unload();
     if (!this.tabs.leads) return;
+    await this.store.lead(this.tabs.nextLead());
     const [pairing, snapshot, erasures] = [await this.store.pairing(), await this.store.snapshot(), await this.store.erasures()];
     this.#erasing = new Erasing(erasures, this.random);
     if (pairing !== null) this.#machine = { is: "pairing", link: new LinkPairing(pairing, this.random) };
     else if (snapshot !== null) this.#machine = { is: "link", link: new Link(snapshot, this.random) };
     this.#view = { ...this.#view, failure };
+    if (this.#machine !== null) this.#enter(this.#machine);
     this.#machine?.link.handleVisible(document.visibilityState === "visible", this.now());
     await this.#drain();
     this.#publish(true);
@@ -199,7 +225,7 @@ export class PhoneClient {
       this.#publish(false);
     } else if (step.is === "failed") {
       await this.store.dropPairing(step.erasure);
-      await this.#load(step.why);
+      await this.#load(step.why === "cancelled" ? null : step.why);
     } else {
       await this.store.savePaired(step.row, step.first, await this.#oldLink());
       await this.#load();

@@ -15,6 +15,11 @@ export interface LeaseBox {
 }
 
 export class Lease {
+  /** What this tab has left in the box; null before it held the lease. */
+  #left: string | null = null;
+  /** Whether nobody else can have held the lease since this tab last took it. */
+  isUnbroken = false;
+
   constructor(
     private readonly box: LeaseBox | null,
     private readonly tab: string,
@@ -23,25 +28,28 @@ export class Lease {
   /** Takes or renews the lease, unless another tab holds it. */
   take(nowMs: number): boolean {
     const holder = this.#holder(nowMs);
+    this.isUnbroken = this.#left !== null && this.#left === this.#text();
+    this.#left = null;
     if (holder !== null && holder !== this.tab) return false;
     try {
       this.box?.setItem(NAME, `${nowMs + LEASE_MS} ${this.tab}`);
     } catch {
       // A storage that takes nothing leaves each tab its own leader.
     }
+    this.#left = this.#text();
     return true;
-  }
-
-  holds(nowMs: number): boolean {
-    return this.box === null || (this.#holder(nowMs) ?? this.tab) === this.tab;
   }
 
   release(nowMs: number): void {
     if (this.#holder(nowMs) === this.tab) this.box?.removeItem(NAME);
   }
 
+  #text(): string {
+    return this.box?.getItem(NAME) ?? "";
+  }
+
   #holder(nowMs: number): string | null {
-    const [until = "", tab = ""] = (this.box?.getItem(NAME) ?? "").split(" ");
+    const [until = "", tab = ""] = this.#text().split(" ");
     const left = Number(until) - nowMs;
     // A clock that went back must not keep everybody out.
     return tab !== "" && left > 0 && left <= LEASE_MS ? tab : null;

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { describeDevice } from "../device";
+import { CLOCK_STEP_MS } from "../link/limit";
+import { ClockSteps } from "./clock";
 import { readPage } from "./http";
 import { Lease, LEASE_MS, type LeaseBox } from "./lease";
 import { readFrame } from "./watch";
@@ -41,6 +43,23 @@ describe("the lead", () => {
     expect(other.take(4)).toBe(true);
   });
 
+  it("knows whether others may have led since it was taken last", () => {
+    const box = new Box();
+    const [one, other] = [new Lease(box, "one"), new Lease(box, "other")];
+    const taken = (lease: Lease, nowMs: number): [boolean, boolean] => [lease.take(nowMs), lease.isUnbroken];
+    expect([taken(one, 0), taken(one, 3_000), taken(one, 90_000)]).toEqual([[true, false], [true, true], [true, true]]);
+    // It stood still while another one led, until that one stood still or went.
+    for (const from of [200_000, 300_000]) {
+      expect([taken(one, from), taken(other, from + LEASE_MS)].map(([isTaken]) => isTaken)).toEqual([true, true]);
+      if (from === 300_000) other.release(from + LEASE_MS);
+      expect(taken(one, from + 3 * LEASE_MS)).toEqual([true, false]);
+    }
+    box.isFull = true;
+    const alone = new Lease(box, "alone");
+    alone.take(900_000);
+    expect(taken(alone, 900_001)).toEqual([true, true]);
+  });
+
   it("keeps nobody out for a clock that went back, or a storage that takes nothing", () => {
     const box = new Box();
     new Lease(box, "one").take(1_000_000);
@@ -56,6 +75,12 @@ describe("the lead", () => {
   });
 });
 
+it("a clock that was set forward is told from time that passed, and from one that was set back", () => {
+  const steps = new ClockSteps(1_000, 0);
+  const year = 366 * 86_400_000;
+  expect([steps.look(61_000, 60_000), steps.look(61_000 + year, 60_500), steps.look(91_000 + year, 90_500), steps.look(92_000, 91_500), steps.look(152_000 + CLOCK_STEP_MS, 151_500)]).toEqual([0, year - 500, 0, 0, 0]);
+});
+
 describe("what a relay answers", () => {
   it("is a page, or makes no sense", () => {
     expect(readPage('{"envelopes":[{"seq":41,"data":"AQI"},{"seq":44,"data":""}],"later":1}')).toEqual([{ slot: 41, bytes: Uint8Array.of(1, 2) }, { slot: 44, bytes: new Uint8Array() }]);
@@ -65,8 +90,8 @@ describe("what a relay answers", () => {
   });
 
   it("is a frame, of whatever type", () => {
-    expect(readFrame("a2b", '{"type":"state","last":41,"count":2,"created":1795}')).toEqual({ is: "frame", direction: "a2b", type: "state", createdMs: 1795 });
-    for (const odd of ["", "7", "null", "{", '{"type":7}', new ArrayBuffer(3)]) expect(readFrame("b2a", odd)).toMatchObject({ is: "frame", direction: "b2a", createdMs: null });
+    expect(readFrame("a2b", '{"type":"state","last":41,"count":2,"created":1795}')).toEqual({ is: "frame", direction: "a2b", type: "state", count: 2, createdMs: 1795 });
+    for (const odd of ["", "7", "null", "{", '{"type":7}', new ArrayBuffer(3)]) expect(readFrame("b2a", odd)).toMatchObject({ is: "frame", direction: "b2a", count: null, createdMs: null });
   });
 });
 

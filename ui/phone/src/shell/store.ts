@@ -4,6 +4,7 @@
 
 import { readBody, readKey, type FromPhone, type Groups } from "../feed";
 import { keepBatch, type KeptMessage } from "../history";
+import { isEqual } from "../link/bytes";
 import type { Payload } from "../link/payload";
 import { encodeObject, type PairingRecord } from "../link/pairing";
 import type { Erasure, LinkChange, LinkRow, LinkSnapshot, OutboxRow } from "../link/step";
@@ -20,6 +21,9 @@ export interface OwnText {
   reason: string | null;
 }
 
+/** Another tab leads meanwhile: what this one knows may be old, and nothing of it is written. */
+export class LeadLost extends Error {}
+
 /** What ended the last link, until somebody has read it. */
 export type Farewell = "here" | "there";
 
@@ -33,6 +37,9 @@ const OF_A_LINK: readonly StoreName[] = ["outbox", "accepted", "messages", "aske
 const MESSAGES_MAX = 3_000;
 
 export class PhoneStore {
+  /** Under which name this tab leads. */
+  #lead = "";
+
   private constructor(private readonly database: IDBDatabase) {}
 
   /** Fails where the browser keeps nothing. */
@@ -93,23 +100,38 @@ export class PhoneStore {
     });
   }
 
+  /** Leads under a name that is new each time: whoever led before can write nothing more of
+   *  what it has read. */
+  async lead(name: string): Promise<void> {
+    await this.#in(["single"], "readwrite", async (of) => void (await done(of("single").put(name, "lead"))));
+    this.#lead = name;
+  }
+
   /** Commits a step of the link. */
   commit(changes: readonly LinkChange[]): Promise<void> {
-    return this.#in(STORES, "readwrite", async (of) => {
+    return this.#leading(STORES, async (of) => {
       for (const change of changes) await apply(change, of);
     });
   }
 
-  savePairing(record: PairingRecord): Promise<void> {
+  /** Takes a code, from any tab. One that is being joined already goes on as it is: a second
+   *  greeting of this phone would pass for another device. */
+  beginPairing(record: PairingRecord): Promise<void> {
     return this.#in(["single"], "readwrite", async (of) => {
+      const going = await done<PairingRecord | undefined>(of("single").get("pairing"));
+      if (going !== undefined && isEqual(going.linkId, record.linkId) && isEqual(going.linkKey, record.linkKey)) return;
       await done(of("single").put(record, "pairing"));
-      await done(of("single").delete("farewell"));
+      for (const old of ["farewell", "lead"]) await done(of("single").delete(old));
     });
+  }
+
+  savePairing(record: PairingRecord): Promise<void> {
+    return this.#leading(["single"], async (of) => void (await done(of("single").put(record, "pairing"))));
   }
 
   /** A pairing that came to nothing leaves at most an erase. */
   dropPairing(erasure: Erasure | null): Promise<void> {
-    return this.#in(["single", "erasures"], "readwrite", async (of) => {
+    return this.#leading(["single", "erasures"], async (of) => {
       await done(of("single").delete("pairing"));
       if (erasure !== null) await done(of("erasures").put(erasure));
     });
@@ -117,7 +139,7 @@ export class PhoneStore {
 
   /** The new link stands in for the pairing, and for the link before it. */
   savePaired(row: LinkRow, first: OutboxRow, old: Erasure | null): Promise<void> {
-    return this.#in(STORES, "readwrite", async (of) => {
+    return this.#leading(STORES, async (of) => {
       for (const name of [...OF_A_LINK, "single", "texts"] as const) await done(of(name).clear());
       await done(of("single").put(row, "link"));
       await done(of("outbox").put(first));
@@ -129,8 +151,10 @@ export class PhoneStore {
     return this.#in(["erasures"], "readwrite", async (of) => void (await done(of("erasures").delete(mailbox))));
   }
 
+  /** The farewell was read, with what had not arrived. The texts of a link that is there stay. */
   forgetFarewell(): Promise<void> {
     return this.#in(["single", "texts"], "readwrite", async (of) => {
+      if ((await done(of("single").get("link"))) !== undefined) return;
       await done(of("single").delete("farewell"));
       await done(of("texts").clear());
     });
@@ -141,6 +165,7 @@ export class PhoneStore {
     return this.#in(["single", "outbox", "texts", "asked"], "readwrite", async (of) => {
       if ((await done(of("single").get("link"))) === undefined) return null;
       const rows = await done<OutboxRow[]>(of("outbox").getAll());
+      if (body.type === "history" && (await isAsked(body, rows, of))) return null;
       const collapse = body.type === "read" ? readKey(body.group) : null;
       for (const row of rows) if (collapse !== null && row.collapse === collapse && row.seq === null) await done(of("outbox").delete(row.id));
       const order = Math.max(0, ...rows.map((row) => row.order)) + 1;
@@ -159,6 +184,14 @@ export class PhoneStore {
 
   dropText(id: string): Promise<void> {
     return this.#in(["texts"], "readwrite", async (of) => void (await done(of("texts").delete(id))));
+  }
+
+  /** What only the tab that leads may write. */
+  #leading(names: readonly StoreName[], work: (of: Stores) => Promise<void>): Promise<void> {
+    return this.#in(names, "readwrite", async (of) => {
+      if ((await done<string | undefined>(of("single").get("lead"))) !== this.#lead) throw new LeadLost();
+      await work(of);
+    });
   }
 
   #single<Value>(key: string): Promise<Value | null> {
@@ -204,7 +237,9 @@ async function apply(change: LinkChange, of: Stores): Promise<void> {
     case "outboxGone":
       await done(of("outbox").delete(change.id));
       if (change.why === "replaced") return;
-      return change.why === "received" ? markText(of, change.id, "received", null) : markText(of, change.id, "failed", change.why);
+      if (change.why === "received") return markText(of, change.id, "received", null);
+      await done(of("asked").delete(change.id));
+      return markText(of, change.id, "failed", change.why);
     case "accepted":
       await done(of("accepted").put({ order: change.order, id: change.id }));
       await done(of("accepted").delete(IDBKeyRange.upperBound(change.keptFrom, true)));
@@ -217,6 +252,12 @@ async function apply(change: LinkChange, of: Stores): Promise<void> {
       await done(of("single").put(change.by, "farewell"));
       if (change.erasure !== null) await done(of("erasures").put(change.erasure));
   }
+}
+
+/** Whether the same is asked for already, and still waits here. */
+async function isAsked({ group, before }: { group: string; before: number }, rows: readonly OutboxRow[], of: Stores): Promise<boolean> {
+  const asked = await done<{ id: string; group: string; before: number }[]>(of("asked").getAll());
+  return asked.some((one) => one.group === group && one.before === before && rows.some(({ id }) => id === one.id));
 }
 
 async function markText(of: Stores, id: string, state: OwnText["state"], reason: string | null): Promise<void> {

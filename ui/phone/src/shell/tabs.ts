@@ -18,9 +18,15 @@ export class Tabs {
   ondata: () => void = () => {};
   onact: (act: TabAct) => void = () => {};
   readonly #lease: Lease;
+  #isOut = false;
+  #leads = 0;
   readonly #channel: BroadcastChannel | null;
 
-  constructor(tab: string, box: LeaseBox | null, channel: BroadcastChannel | null = openChannel()) {
+  constructor(
+    private readonly tab: string,
+    box: LeaseBox | null,
+    channel: BroadcastChannel | null = openChannel(),
+  ) {
     this.#lease = new Lease(box, tab);
     this.#channel = channel;
     if (channel !== null) channel.onmessage = ({ data }: MessageEvent<Word>) => this.#hear(data);
@@ -28,11 +34,11 @@ export class Tabs {
 
   /** Begins to lead, or to wait for it. */
   start(): void {
-    this.#settle();
-    setInterval(() => this.#settle(), RENEW_MS);
+    this.settle();
+    setInterval(() => this.settle(), RENEW_MS);
     document.addEventListener("visibilitychange", () => this.#handleVisible());
     addEventListener("pagehide", () => this.#resign());
-    addEventListener("pageshow", () => this.#settle());
+    addEventListener("pageshow", () => this.settle());
     if (!this.leads) this.#handleVisible();
   }
 
@@ -42,6 +48,12 @@ export class Tabs {
 
   tell(view: PhoneView): void {
     this.#say({ is: "view", view });
+  }
+
+  /** A name for a lead that begins, which no other one has. */
+  nextLead(): string {
+    this.#leads += 1;
+    return `${this.tab} ${this.#leads}`;
   }
 
   tellData(): void {
@@ -54,21 +66,30 @@ export class Tabs {
     if (word.is === "act" && this.leads) this.onact(word.act);
     // A tab in sight is served before one that nobody sees.
     if (word.is === "wanted" && this.leads && document.visibilityState === "hidden") this.#resign();
-    if (word.is === "free") this.#settle();
+    if (word.is === "free") this.settle();
   }
 
   #handleVisible(): void {
     if (document.visibilityState !== "visible" || this.leads) return;
     this.#say({ is: "wanted" });
     this.#say({ is: "act", act: { is: "look" } });
-    this.#settle();
+    this.settle();
   }
 
-  #settle(): void {
+  /** Leads or doesn't, as the lease says. A tab that stood still while others may have led has
+   *  to begin anew: what it knows is old. */
+  settle(): void {
+    if (this.#isOut) return;
     const leads = this.#lease.take(Date.now());
-    if (leads === this.leads) return;
+    if (leads === this.leads && (!leads || this.#lease.isUnbroken)) return;
     this.leads = leads;
     this.onlead(leads);
+  }
+
+  /** Leaves the lead to others, for good: this tab can't store. */
+  leave(): void {
+    this.#isOut = true;
+    this.#resign();
   }
 
   #resign(): void {
