@@ -1,6 +1,7 @@
 //! The link's machine against the relay's own rules.
 
 mod ending;
+mod full;
 mod receiving;
 mod retrying;
 mod rig;
