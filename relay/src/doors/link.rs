@@ -12,18 +12,14 @@ mod watch;
 use axum::RequestPartsExt as _;
 use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::http::header::{AUTHORIZATION, CONTENT_LENGTH, SEC_WEBSOCKET_PROTOCOL};
+use axum::http::header::{AUTHORIZATION, SEC_WEBSOCKET_PROTOCOL};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
-use bytes::{Bytes, BytesMut};
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
-use sealpost_protocol::limit;
 use sealpost_protocol::link::key::{Direction, LinkToken};
 
 use self::page_body::{PageBody, Reading, Slots};
 use self::watch::{Close, MESSAGE_BYTES_MAX};
-use super::web::{Asked, WebDoor};
+use super::web::{Asked, RequestBody, WebDoor};
 use crate::config::Claims;
 use crate::mailbox::MailboxAccess;
 use crate::store::WatchRefusal;
@@ -41,7 +37,7 @@ pub(super) async fn answer(
     door: &WebDoor,
     asked: &Asked,
     parts: Parts,
-    body: Incoming,
+    body: RequestBody,
 ) -> Result<Response<Body>, Problem> {
     let (method, uri) = (parts.method.as_str(), &parts.uri);
     match Route::find(method, uri.path(), uri.query())? {
@@ -64,7 +60,7 @@ pub(super) async fn answer(
                     let place = (access, direction);
                     match request {
                         DirectionRequest::Store(sequence) => {
-                            store(door, place, sequence, (&parts.headers, body)).await
+                            store(door, place, sequence, body).await
                         }
                         DirectionRequest::Watch => watch(door, asked, place, parts).await,
                         DirectionRequest::Page { after, limit } => {
@@ -155,38 +151,16 @@ async fn store(
     door: &WebDoor,
     (access, direction): Place,
     sequence: u64,
-    (headers, body): (&HeaderMap, Incoming),
+    body: RequestBody,
 ) -> Result<Response<Body>, Problem> {
     door.mailboxes().head_as(&access, direction)?;
     let place = (access.mailbox, direction);
     let taken = door.addresses().take_put(place, door.now_ms());
     taken.map_err(Problem::RateLimited)?;
-    let envelope = read_body(headers, body).await?;
+    let envelope = body.read().await?;
     let put = (sequence, envelope);
     let stored = door.mailboxes().put_as(access, direction, put).await?;
     Ok(answer::stored(&stored))
-}
-
-/// Reads no further than the largest Envelope, however long the body is.
-async fn read_body(headers: &HeaderMap, mut body: Incoming) -> Result<Bytes, Problem> {
-    let length = headers
-        .get(CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok());
-    let length = length.and_then(|length| length.parse::<u64>().ok());
-    if length.is_some_and(|length| length > limit::LINK_ENVELOPE_BYTES_MAX as u64) {
-        return Err(Problem::TooLarge);
-    }
-    let mut envelope = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Problem::BodyCut)?;
-        if let Some(data) = frame.data_ref() {
-            if envelope.len().saturating_add(data.len()) > limit::LINK_ENVELOPE_BYTES_MAX {
-                return Err(Problem::TooLarge);
-            }
-            envelope.extend_from_slice(data);
-        }
-    }
-    Ok(envelope.freeze())
 }
 
 async fn watch(

@@ -11,6 +11,7 @@
 //! - addresses are in [`addresses`] and in memory only.
 
 mod addresses;
+mod body;
 mod host;
 mod stream;
 mod tls;
@@ -38,6 +39,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use self::addresses::{AddressPlace, Addresses};
+pub(super) use self::body::{BodyError, RequestBody};
 use self::host::{From, Names, Stranger};
 pub(super) use self::stream::Deadline;
 use self::stream::{TimedStream, WebStream};
@@ -282,6 +284,7 @@ impl WebDoor {
                 deadline.begin_body(limits.body_read);
                 let at_ms = door.now_ms();
                 let (parts, body) = request.into_parts();
+                let body = RequestBody::new(body);
                 let asked = Asked {
                     address: door.client_of(&parts.headers, address),
                     peer,
@@ -328,7 +331,7 @@ impl WebDoor {
         asked: &Asked,
         local: IpAddr,
         parts: Parts,
-        body: Incoming,
+        body: RequestBody,
     ) -> Response<Body> {
         let path = parts.uri.path();
         let wormhole = self.config.wormhole.as_ref();
@@ -368,7 +371,7 @@ impl WebDoor {
         asked: &Asked,
         from: &From,
         parts: Parts,
-        body: Incoming,
+        body: RequestBody,
     ) -> Result<Response<Body>, Problem> {
         let taken = self.addresses.take_request(asked.address, asked.at_ms);
         taken.map_err(Problem::RateLimited)?;

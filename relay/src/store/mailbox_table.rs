@@ -113,21 +113,20 @@ impl MailboxOrder {
         !matches!(self, Self::Claim { .. } | Self::Store { .. })
     }
 
-    /// What may be done of it while nothing may be added. A claim of what is there adds nothing,
-    /// and devices ask for it before they take anything away.
-    fn without_addition(self) -> Result<Self, Self> {
+    /// The same, making no mailbox. A claim of what is there adds nothing, and devices ask for
+    /// it before they take anything away.
+    fn making_none(self) -> Self {
         match self {
             Self::Claim {
                 access,
-                answer,
                 making: Making::Below(_),
-            } => Ok(Self::Claim {
+                answer,
+            } => Self::Claim {
                 access,
                 making: Making::NoRoom,
                 answer,
-            }),
-            order if order.is_addition() => Err(order),
-            order => Ok(order),
+            },
+            order => order,
         }
     }
 
@@ -213,9 +212,11 @@ impl MailboxBatch {
     pub(super) fn without_additions(self, error: StoreError) -> Self {
         let mut rest = Self::default();
         for (order, now_ms) in self.orders {
-            match order.without_addition() {
-                Ok(order) => rest.add(order, now_ms),
-                Err(order) => order.fail(error),
+            let order = order.making_none();
+            if order.is_addition() {
+                order.fail(error);
+            } else {
+                rest.add(order, now_ms);
             }
         }
         rest

@@ -32,6 +32,11 @@ pub(crate) fn token() -> LinkToken {
 pub(crate) struct SteppedClock(AtomicU64);
 
 impl SteppedClock {
+    /// Sets it, forward or back.
+    pub(crate) fn set(&self, ms: u64) {
+        self.0.store(ms, Ordering::SeqCst);
+    }
+
     pub(crate) fn step(&self, ms: u64) {
         self.0.fetch_add(ms, Ordering::SeqCst);
     }

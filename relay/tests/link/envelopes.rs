@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::client::{Request, read_answer};
-use crate::door::{Door, TOKEN, at, envelope};
+use crate::door::{Door, OTHER_TOKEN, TOKEN, at, envelope};
 
 #[tokio::test]
 async fn the_shortest_and_the_longest_envelope_come_back_as_they_were() {
@@ -47,6 +47,49 @@ async fn lengths_outside_of_the_bounds_store_nothing() {
 
 /// A length that is too large is refused without the body; a body without a length as soon as
 /// it has grown too large.
+/// A body that is on its way when its request is refused is read to its end, so that the answer
+/// arrives and the connection goes on.
+#[tokio::test]
+async fn whoever_is_refused_in_the_middle_of_a_body_hears_why_and_may_go_on() {
+    let one = sealpost_relay::Rate {
+        count: 1,
+        period: std::time::Duration::from_secs(60),
+        burst: 1,
+    };
+    let door = Door::open_with(|web| web.limits.put_rate = one).await;
+    let path = at(&["a2b", "1"]).0;
+    let mut stream = TcpStream::connect(("127.0.0.1", door.port)).await.unwrap();
+    let start = |token: &str| {
+        format!(
+            "PUT {path} HTTP/1.1\r\nHost: relay.test\r\nAuthorization: Bearer {token}\r\n\
+             Content-Length: 60000\r\n\r\n"
+        )
+    };
+    let refusals = [
+        (TOKEN, 404, "no_mailbox"),
+        (OTHER_TOKEN, 403, "wrong_token"),
+        ("short", 401, "unauthorized"),
+        (TOKEN, 429, "rate_limited"),
+    ];
+    for (token, status, word) in refusals {
+        if status == 403 {
+            door.claim().await;
+            assert_eq!(door.store("a2b", 9).await.status, 201);
+        }
+        stream.write_all(start(token).as_bytes()).await.unwrap();
+        stream.write_all(&[7; 30_000]).await.unwrap();
+        let answer = read_answer(&mut stream, false).await.unwrap();
+        assert_eq!(answer.said(), (status, word));
+        stream.write_all(&[7; 30_000]).await.unwrap();
+    }
+    let head = at(&["a2b"]).head().send_on(&mut stream).await;
+    assert_eq!(
+        head.number("x-relay-last"),
+        Some(9),
+        "on the same connection"
+    );
+}
+
 #[tokio::test]
 async fn nobody_has_to_send_what_is_too_large_to_be_told_so() {
     let door = Door::claimed().await;

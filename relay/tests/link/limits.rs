@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sealpost_protocol::limit::LINK_ENVELOPE_BYTES_MIN;
-use sealpost_relay::{Claims, Rate};
+use sealpost_relay::{Claims, Rate, WebLimits};
 
 use crate::client::Request;
 use crate::door::{Door, MAILBOX, OTHER_TOKEN, TOKEN, at, envelope, mailbox, token};
@@ -20,14 +20,8 @@ fn claim_of(number: u32) -> Request {
 
 #[tokio::test]
 async fn an_address_that_asks_too_much_waits_and_is_told_how_long() {
-    let door = Door::open_with(|web| {
-        web.limits.request_rate = Rate {
-            count: 30,
-            period: Duration::from_secs(1),
-            burst: 90,
-        };
-    })
-    .await;
+    let usual = WebLimits::default().request_rate;
+    let door = Door::open_with(|web| web.limits.request_rate = usual).await;
     let info = Request::new("GET", "/v1/info");
     for _ in 0..90 {
         assert_eq!(info.send(door.port).await.status, 200);
@@ -50,14 +44,8 @@ async fn an_address_that_asks_too_much_waits_and_is_told_how_long() {
 
 #[tokio::test]
 async fn whoever_guesses_is_answered_nothing_for_a_minute() {
-    let door = Door::open_with(|web| {
-        web.limits.failure_rate = Rate {
-            count: 20,
-            period: MINUTE,
-            burst: 20,
-        };
-    })
-    .await;
+    let usual = WebLimits::default().failure_rate;
+    let door = Door::open_with(|web| web.limits.failure_rate = usual).await;
     door.claim().await;
     let path = format!("/v1/mailboxes/{MAILBOX}/a2b");
     let guesses = [
@@ -82,36 +70,28 @@ async fn whoever_guesses_is_answered_nothing_for_a_minute() {
 
 #[tokio::test]
 async fn a_direction_takes_so_many_envelopes_a_minute() {
-    let door = Door::open_with(|web| {
-        web.limits.put_rate = Rate {
-            count: 2,
-            period: MINUTE,
-            burst: 2,
-        };
-    })
-    .await;
+    let usual = WebLimits::default().put_rate;
+    let door = Door::open_with(|web| web.limits.put_rate = usual).await;
     door.claim().await;
-    for sequence in 1..=2 {
+    for sequence in 1..=120 {
         assert_eq!(door.store("a2b", sequence).await.status, 201);
+        if sequence == 60 {
+            let pruned = at(&["a2b?through=60"]).delete().send(door.port).await;
+            assert_eq!(pruned.status, 204);
+        }
     }
-    let third = door.store("a2b", 3).await;
-    assert_eq!(third.said(), (429, "rate_limited"));
-    assert_eq!(third.number("retry-after"), Some(30));
+    let one_more = door.store("a2b", 121).await;
+    assert_eq!(one_more.said(), (429, "rate_limited"));
+    assert_eq!(one_more.number("retry-after"), Some(1));
     assert_eq!(door.store("b2a", 1).await.status, 201);
-    door.clock.step(30_000);
-    assert_eq!(door.store("a2b", 3).await.status, 201);
+    door.clock.step(500);
+    assert_eq!(door.store("a2b", 121).await.status, 201);
 }
 
 #[tokio::test]
 async fn an_address_makes_so_many_mailboxes_an_hour_and_claims_them_as_often_as_it_likes() {
-    let door = Door::open_with(|web| {
-        web.limits.creation_rate = Rate {
-            count: 10,
-            period: Duration::from_secs(3_600),
-            burst: 10,
-        };
-    })
-    .await;
+    let usual = WebLimits::default().creation_rate;
+    let door = Door::open_with(|web| web.limits.creation_rate = usual).await;
     for number in 0..10 {
         assert_eq!(claim_of(number).send(door.port).await.status, 201);
     }

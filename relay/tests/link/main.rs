@@ -9,11 +9,13 @@
 
 mod answers;
 mod client;
+mod clock;
 mod door;
 mod envelopes;
 mod limits;
 mod order;
 mod page;
+mod restored;
 mod session;
 mod sites;
 mod slow;

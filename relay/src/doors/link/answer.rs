@@ -14,6 +14,7 @@ use serde::Serialize;
 use super::page_body::PageBody;
 use super::route::RouteError;
 use crate::config::Claims;
+use crate::doors::web::BodyError;
 use crate::mailbox::{Claimed, DirectionHead, Refusal, Stored};
 use crate::store::{MailboxError, StoreError};
 
@@ -66,6 +67,15 @@ impl From<RouteError> for Problem {
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         Self::Mailbox(refusal)
+    }
+}
+
+impl From<BodyError> for Problem {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::TooLarge => Self::TooLarge,
+            BodyError::Cut => Self::BodyCut,
+        }
     }
 }
 
