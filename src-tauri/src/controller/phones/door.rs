@@ -1,14 +1,14 @@
 //! The door that phones come in by: the web port of the relay on this computer.
 //!
-//! Owns the switch, the port and the order: the links claim their mailboxes, then the port
-//! opens. The port is drawn at the first use and stays, because for the browser of a phone
-//! another port is another page, with nothing in it (amendment 20).
+//! Owns the switch, the port and the order: the links claim their mailboxes, those that no link
+//! has go, then the port opens. The port is drawn at the first use and stays, because for the
+//! browser of a phone another port is another page, with nothing in it (amendment 20).
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use rand_core::{OsRng, RngCore as _};
-use sealpost_engine::link::Links;
+use sealpost_engine::link::{LinkTrouble, Links};
 use sealpost_engine::profile::Profile;
 use sealpost_relay::{Relay, StartError, WebConfig};
 
@@ -145,6 +145,7 @@ impl Controller {
         self.changed();
         if let (Some(links), Some(transport)) = (links, transport) {
             transport.until_claimed(&links.known_mailboxes()).await;
+            end_unknown_mailboxes(relay, &links).await;
         }
         let door = match self.open_a_port(relay).await {
             Ok(()) => Door::Open,
@@ -201,6 +202,20 @@ impl Controller {
             Door::Closed | Door::Opening | Door::Open => Ok(()),
         }
     }
+}
+
+/// Removes the mailboxes that no link has. A relay whose files were restored from an older copy
+/// has those again of phones that were unpaired since, and they would believe that they are not.
+/// Nothing is removed while a link can't be read: its mailbox is not known then.
+async fn end_unknown_mailboxes(relay: &Relay, links: &Links) {
+    let mut all = links.list().into_iter();
+    if all.any(|link| matches!(link.trouble, Some(LinkTrouble::Storage(_)))) {
+        return;
+    }
+    let known = links.known_mailboxes();
+    let known: Vec<_> = known.iter().map(|address| address.mailbox).collect();
+    // What can't be removed now is removed when the door opens the next time.
+    let _ = relay.mailboxes().retain(&known).await;
 }
 
 fn draw_port() -> u16 {

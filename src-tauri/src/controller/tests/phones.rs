@@ -7,7 +7,9 @@ use sealpost_engine::link::{
 };
 use sealpost_engine::profile::ProfileId;
 use sealpost_protocol::link::feed::{FromDesktop, FromPhone, Message};
+use sealpost_protocol::link::key::{Direction, LinkToken, MailboxId};
 use sealpost_protocol::link::payload::PayloadId;
+use sealpost_relay::mailbox::Refusal;
 
 use super::*;
 use crate::view::{
@@ -547,6 +549,31 @@ async fn without_the_relay_no_phone_comes_in_and_afterwards_all_goes_on() {
             .await
             .is_ok()
     );
+}
+
+/// A relay whose files come from an older copy has mailboxes of phones that were unpaired since.
+/// They go before a phone can come in; those of the links stay with what is in them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mailbox_that_no_link_has_is_gone_when_the_door_opens() {
+    let pair = Pair::new().await;
+    let (app, group) = (&pair.laptop, &pair.laptop_group);
+    let phone = app.pair_phone("Moto").await;
+    let relay = || app.controller.state().relay.running().cloned().unwrap();
+    let unpaired = MailboxId::from_bytes([7; 16]);
+    let token = LinkToken::parse(&"A".repeat(43)).unwrap();
+    let made = relay().mailboxes().claim(&unpaired, &token).await.unwrap();
+    assert!(made.is_new);
+    relay_is(app, false).await;
+    relay_is(app, true).await;
+    let is_open = |phones: &PhonesView| phones.door == PhoneDoor::Open;
+    app.until_phones("the door is open", is_open).await;
+    let mailboxes = relay().mailboxes();
+    let head = mailboxes.head(&unpaired, &token, Direction::BToA);
+    assert_eq!(head, Err(Refusal::NoMailbox));
+    phone.write(group, "still here").await;
+    pair.phone
+        .until_messages(&pair.phone_group, "it", |rows| rows.len() == 1)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
