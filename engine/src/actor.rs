@@ -691,12 +691,22 @@ impl ClockJumps {
 
     /// Whether it jumped since the last look.
     pub(crate) fn has_jumped(&mut self, now: Instant, now_ms: u64) -> bool {
+        self.jumped_by(now, now_ms).is_some()
+    }
+
+    /// By how many milliseconds it jumped since the last look, if it did.
+    pub(crate) fn jumped_by(&mut self, now: Instant, now_ms: u64) -> Option<i64> {
         let awake = now.saturating_duration_since(self.seen);
         let awake_ms = u64::try_from(awake.as_millis()).unwrap_or(u64::MAX);
         let expected_ms = self.seen_ms.saturating_add(awake_ms);
         (self.seen, self.seen_ms) = (now, now_ms);
-        Duration::from_millis(now_ms.abs_diff(expected_ms)) >= JUMP_MIN
+        let has_jumped = Duration::from_millis(now_ms.abs_diff(expected_ms)) >= JUMP_MIN;
+        has_jumped.then(|| signed(now_ms).saturating_sub(signed(expected_ms)))
     }
+}
+
+fn signed(at_ms: u64) -> i64 {
+    i64::try_from(at_ms).unwrap_or(i64::MAX)
 }
 
 impl Rest {

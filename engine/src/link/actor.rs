@@ -43,7 +43,7 @@ use super::transport::{LinkFailure, LinkTransport};
 use crate::actor::{ClockJumps, LOOK_AT_CLOCK, Rest};
 use crate::clock::Clock;
 use crate::core::link::pairing::LinkPairing;
-use crate::core::link::{Answer, RequestId, WatchClose, WatchEvent};
+use crate::core::link::{Answer, ClockJump, RequestId, WatchClose, WatchEvent};
 
 /// How many inputs are taken before the timers are looked at.
 const INPUTS_AT_ONCE_MAX: usize = 64;
@@ -124,10 +124,7 @@ impl Actor {
     /// Takes an input and those that wait behind it, and what is due. Returns who closes the
     /// links, if somebody does.
     fn turn(&mut self, first: Option<Input>) -> Option<Option<oneshot::Sender<()>>> {
-        if self.jumps.has_jumped(Instant::now(), self.now_ms()) {
-            tracing::debug!("the clock jumped; trying the links afresh");
-            self.hurry();
-        }
+        self.look_at_clock(self.now_ms());
         let mut next = first;
         let mut taken = 0;
         while let Some(input) = next {
@@ -145,6 +142,22 @@ impl Actor {
         self.look_at_timers();
         self.shared.listeners.publish();
         None
+    }
+
+    /// Notices a clock that jumped, before anything is measured by it.
+    fn look_at_clock(&mut self, now_ms: u64) {
+        let Some(by_ms) = self.jumps.jumped_by(Instant::now(), now_ms) else {
+            return;
+        };
+        tracing::debug!("the clock jumped; trying the links afresh");
+        let jump = ClockJump { by_ms, now_ms };
+        for entry in self.links.values_mut() {
+            if let Some(link) = entry.machine.link() {
+                link.handle_clock_jump(jump);
+            }
+        }
+        self.rebase_erasing(jump);
+        self.hurry();
     }
 
     fn take(&mut self, input: Input) {
@@ -306,6 +319,8 @@ impl Actor {
 
     fn look_at_timers(&mut self) {
         let now_ms = self.now_ms();
+        // What the clock makes old is given up below: not by a clock that was just set.
+        self.look_at_clock(now_ms);
         let is_due = |entry: &Entry| entry.next_timer().is_some_and(|due| due <= now_ms);
         for name in self.names_where(is_due) {
             let entry = self.links.get_mut(&name);

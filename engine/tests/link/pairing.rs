@@ -1,17 +1,23 @@
 //! From a code to a link, and every way in which it comes to nothing.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sealpost_engine::clock::SteppedClock;
 use sealpost_engine::link::{LinkFailure, LinkPlace, LinkTrouble, Links, LinksError, RelayUrl};
 use sealpost_protocol::limit::LINK_PAIRING_MS;
 use sealpost_protocol::link::code::CodeError;
 use sealpost_relay::Claims;
+use tokio::time::timeout;
 
-use super::rig::{Home, Pair, TestRelay, begin, digits, info, options, send, state, until, url};
+use super::rig::{
+    Home, Pair, ShiftedClock, TestRelay, begin, digits, info, options, send, state, until, url,
+};
 
 const YEAR_MS: u64 = 365 * 24 * 3_600 * 1_000;
+
+/// A clock that goes on by this isn't one that was set.
+const STEP_MS: u64 = 5_000;
 
 fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
@@ -139,6 +145,34 @@ async fn a_pairing_that_a_stop_cut_short_leaves_nothing_behind() {
     let a = home_a.open(&relay).await;
     assert!(a.list().is_empty());
     until("B is told", || end(&b, &on_b) == "peerCancelled").await;
+    until("all is erased", || relay.running().numbers().mailboxes == 0).await;
+    a.close().await;
+    b.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_after_the_digits_were_confirmed_leaves_no_link_that_nobody_comes_to() {
+    let relay = TestRelay::start().await;
+    let clock = Arc::new(ShiftedClock::default());
+    let home_a = Home::with_clock(Arc::clone(&clock) as _);
+    let (a, b) = (home_a.open(&relay).await, Home::new().open(&relay).await);
+    let (on_a, on_b) = begin(&relay, &a, &b).await;
+    a.confirm_digits(&on_a).await.unwrap();
+    a.close().await;
+    let a = home_a.open(&relay).await;
+    until("B is told", || end(&b, &on_b) == "peerCancelled").await;
+    // It may have come over just before: for now it is one that wasn't heard of.
+    assert_eq!(state(&a, &on_a), "unconfirmed");
+    assert_eq!(info(&a, &on_a).last_contact_ms, None);
+    // Time goes by, in steps that aren't those of a clock that is set.
+    let pass = async {
+        while state(&a, &on_a) != "gone" {
+            clock.shift(STEP_MS);
+            a.outbox(&on_a).await.unwrap_or_default();
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    timeout(Duration::from_secs(60), pass).await.unwrap();
     until("all is erased", || relay.running().numbers().mailboxes == 0).await;
     a.close().await;
     b.close().await;

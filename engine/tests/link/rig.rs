@@ -8,6 +8,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rand_core::OsRng;
@@ -125,6 +126,22 @@ impl TestRelay {
     pub(crate) async fn ask(&self, address: &LinkAddress, request: LinkRequest) -> Answer {
         let transport = HttpTransport::new(self.url());
         transport.perform(address.clone(), request).await.unwrap()
+    }
+}
+
+/// A clock that goes, and is set by the test.
+#[derive(Default)]
+pub(crate) struct ShiftedClock(AtomicU64);
+
+impl ShiftedClock {
+    pub(crate) fn shift(&self, by_ms: u64) {
+        self.0.fetch_add(by_ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ShiftedClock {
+    fn now_ms(&self) -> u64 {
+        SystemClock.now_ms() + self.0.load(Ordering::SeqCst)
     }
 }
 

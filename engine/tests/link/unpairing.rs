@@ -1,12 +1,14 @@
 //! Unpairing while the other device is there, while the relay is away, and while the other
 //! device is away (paired mailbox, 6.7).
 
+use std::sync::Arc;
+
 use sealpost_engine::core::link::{Answer, Refused};
 use sealpost_engine::core::link::{LinkRequest, RefusedError};
 use sealpost_engine::link::{LinkEnd, LinkState, Links, LinksError};
 use sealpost_relay::{Claims, WebConfig};
 
-use super::rig::{Pair, TestRelay, info, send, state, until};
+use super::rig::{Home, Pair, ShiftedClock, TestRelay, info, send, state, until};
 
 /// No byte of the link's key is left in the database and its log.
 fn database(pair: &Pair) -> Vec<u8> {
@@ -82,6 +84,36 @@ async fn offline_the_keys_go_at_once_and_the_mailbox_when_the_relay_is_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_clock_that_is_set_right_gives_up_neither_an_erase_nor_what_waits() {
+    let mut relay = TestRelay::start().await;
+    let clock = Arc::new(ShiftedClock::default());
+    let homes = || (Home::new(), Home::with_clock(Arc::clone(&clock) as _));
+    let mut pair = Pair::make_of(&relay, homes()).await;
+    let mut other = Pair::make_of(&relay, homes()).await;
+    relay.stop().await;
+    send(&pair.b, &pair.on_b, "still there").await;
+    other.b.unpair(&other.on_b).await.unwrap();
+    clock.shift(3 * 366 * 24 * 3_600_000);
+    // Whatever comes next looks at the clock, and so does a start.
+    for _ in 0..2 {
+        let rows = pair.b.outbox(&pair.on_b).await.unwrap();
+        assert_eq!(rows[0].progress.code(), "waiting");
+        assert!(other.b.outbox(&other.on_b).await.is_err());
+        assert_eq!(other.b.erasing(), 1);
+        pair.reopen(&relay).await;
+        other.reopen(&relay).await;
+    }
+    relay.resume().await;
+    for links in [&pair.a, &pair.b, &other.b] {
+        links.hurry();
+    }
+    assert_eq!(pair.received_by_a(1).await, ["still there"]);
+    until("it is erased", || other.b.erasing() == 0).await;
+    pair.close().await;
+    other.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_device_that_slept_doubts_the_link_on_an_open_relay() {
     let relay = TestRelay::start().await;
     let pair = Pair::make(&relay).await;
@@ -150,7 +182,7 @@ async fn a_mailbox_of_somebody_else_is_never_erased_in_its_place() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_profile_that_never_had_a_link_has_no_database_and_no_key() {
-    let home = super::rig::Home::new();
+    let home = Home::new();
     assert!(!Links::exist(home.directory.path()));
     assert!(home.keys.is_empty());
     let links = Links::open(home.options()).await.unwrap();

@@ -33,6 +33,7 @@ impl ModelStore {
             role,
             row: LinkRow {
                 is_established: true,
+                last_contact_ms: Some(0),
                 ..LinkRow::default()
             },
             outbox: BTreeMap::new(),
@@ -56,6 +57,11 @@ impl ModelStore {
                 LinkChange::OutboxStored { id, stored } => {
                     if let Some(row) = self.outbox.get_mut(id) {
                         row.stored = *stored;
+                    }
+                }
+                LinkChange::OutboxRebased { id, queued_ms } => {
+                    if let Some(row) = self.outbox.get_mut(id) {
+                        row.queued_ms = *queued_ms;
                     }
                 }
                 LinkChange::OutboxRemoved { id } => {

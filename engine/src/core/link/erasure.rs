@@ -5,6 +5,7 @@
 
 use rand_core::CryptoRngCore;
 
+use super::clock::ClockJump;
 use super::retry::{Retry, Verdict};
 use super::step::{Answer, EraseRow, LinkChange, LinkEffect, LinkRequest, LinkStep, RequestId};
 use super::timing;
@@ -76,6 +77,15 @@ impl Erasure {
         }
         self.now_ms = now_ms;
         self.pump(now_ms);
+    }
+
+    /// The clock was set: the row is as old as before.
+    pub fn handle_clock_jump(&mut self, jump: ClockJump) {
+        if jump.is_far() && !self.is_over {
+            self.row.queued_ms = jump.rebase(self.row.queued_ms);
+            let row = self.row.clone();
+            self.step.changes.push(LinkChange::EraseQueued(row));
+        }
     }
 
     fn pump(&mut self, now_ms: u64) {

@@ -12,6 +12,7 @@ use sealpost_protocol::link::key::{LinkKeys, Role};
 use sealpost_protocol::link::payload::PayloadId;
 
 use super::accepted::AcceptedIds;
+use super::clock::ClockJump;
 use super::condition::{LinkCondition, LinkError, RowProgress};
 use super::outbox::LinkOutbox;
 use super::receiving::Fetch;
@@ -54,6 +55,10 @@ pub struct Link {
     misses: u32,
     unreadable: u32,
     pub(super) watches: (Watch, Watch),
+    /// On A, as long as B hasn't come over: until when it is waited for.
+    pub(super) peer_due_ms: Option<u64>,
+    /// Whether that is over, and the mailbox is looked into once more.
+    pub(super) is_last_look: bool,
     pub(super) is_visible: bool,
     pub(super) is_peer_newer: bool,
     is_unanswered: bool,
@@ -98,6 +103,7 @@ impl Link {
     pub fn restore(snapshot: LinkSnapshot, now_ms: u64) -> Self {
         let keys = LinkKeys::derive(&snapshot.key, &snapshot.id);
         let row = snapshot.row;
+        let is_alone = snapshot.role == Role::A && row.last_contact_ms.is_none();
         let mut owed = Owed::default();
         // Whether the last acknowledgement got out isn't known any more.
         owed.ack_at_ms = row
@@ -126,6 +132,8 @@ impl Link {
             misses: 0,
             unreadable: 0,
             watches: (Watch::default(), Watch::default()),
+            peer_due_ms: is_alone.then(|| now_ms.saturating_add(timing::COMING_OVER_MS)),
+            is_last_look: false,
             is_visible: true,
             is_peer_newer: false,
             is_unanswered: false,
@@ -216,6 +224,10 @@ impl Link {
             self.outbox.remove(&id, event, &mut self.step);
             self.is_condition_changed = true;
         }
+        if self.peer_due_ms.is_some_and(|due_ms| due_ms <= now_ms) && !self.is_last_look {
+            self.is_last_look = true;
+            self.wants_fetch = true;
+        }
         if self.is_reclaim_due(now_ms) {
             self.needs_claim = true;
             self.doubt_relay();
@@ -228,6 +240,17 @@ impl Link {
             self.unblock();
         }
         self.pump(now_ms, rng);
+    }
+
+    /// The clock was set, or the computer slept. Has to come before [`Link::handle_timer`] hears
+    /// of the new time.
+    pub fn handle_clock_jump(&mut self, jump: ClockJump) {
+        self.enter(jump.now_ms);
+        if jump.is_far() {
+            self.outbox.rebase(jump, &mut self.step);
+        }
+        let due_ms = jump.now_ms.saturating_add(timing::COMING_OVER_MS);
+        self.peer_due_ms = self.peer_due_ms.map(|_| due_ms);
     }
 
     fn is_reclaim_due(&self, now_ms: u64) -> bool {
@@ -279,7 +302,12 @@ impl Link {
     }
 
     fn take_done(&mut self, asked: Asked, done: &Done, now_ms: u64) {
-        self.retry.reset();
+        if asked == Asked::Claim && self.misses > 0 {
+            // A mailbox that can be claimed and isn't there is no success.
+            self.retry.hurry();
+        } else {
+            self.retry.reset();
+        }
         self.unreadable = 0;
         if self.error.is_some_and(|error| !error.stops()) {
             self.set_error(None);
@@ -380,7 +408,7 @@ impl Link {
             self.is_row_changed = true;
             self.is_condition_changed = true;
         }
-        self.retry.wait(timing::RECLAIM_MS, now_ms);
+        self.retry.wait(timing::LOST_RECLAIM_MS, now_ms);
     }
 
     /// The relay answers what can't be: nothing of it is kept, and it is tried rarely.
@@ -450,6 +478,14 @@ impl Link {
         self.end_by_peer();
     }
 
+    /// B never came over, and isn't on its way: this side's process ended in the middle of the
+    /// pairing, and B was told that the pairing had ended. The link goes, as it does where the
+    /// pairing runs out.
+    pub(super) fn end_alone(&mut self) {
+        self.queue_erase(None, self.now_ms);
+        self.end();
+    }
+
     fn end_by_peer(&mut self) {
         self.step
             .effects
@@ -480,6 +516,8 @@ impl Link {
             self.sending.blocked_until_ms = self.sending.blocked_until_ms.map(|_| now_ms);
             self.sending.paused_until_ms = None;
             self.owed.rebase(now_ms);
+            let due_ms = now_ms.saturating_add(timing::COMING_OVER_MS);
+            self.peer_due_ms = self.peer_due_ms.map(|_| due_ms);
             self.watches.0.rebase(now_ms);
             self.watches.1.rebase(now_ms);
         }
@@ -544,6 +582,7 @@ impl Link {
         }
         let now_ms = self.now_ms;
         let mut next = vec![self.outbox.next_expiry(), self.next_watch_timer(now_ms)];
+        next.push(self.peer_due_ms.filter(|_| !self.is_last_look));
         if self.asked.is_none() && !self.is_stopped() {
             let retry = self.retry.until(now_ms);
             let is_work_left = self.needs_claim || self.wants_fetch;

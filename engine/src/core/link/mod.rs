@@ -10,6 +10,7 @@
 //! | the machine of a link: inputs, claim, how it ends | `machine` |
 //! | sending and acknowledging; the rows that wait | `sending`, `outbox` |
 //! | receiving and pruning; what was accepted before | `receiving`, `accepted` |
+//! | a clock that was set | `clock` |
 //! | watches | `watching` |
 //! | what an answer means for the next try | `retry` |
 //! | erasing the mailbox of a link that is over | `erasure` |
@@ -17,6 +18,7 @@
 //! | what crosses the edge; delays and bounds | [`step`], [`timing`] |
 
 mod accepted;
+mod clock;
 mod condition;
 mod erasure;
 mod machine;
@@ -31,6 +33,7 @@ mod tests;
 pub mod timing;
 mod watching;
 
+pub use clock::ClockJump;
 pub use condition::{LinkCondition, LinkError, RowProgress};
 pub use erasure::Erasure;
 pub use machine::{Link, QueueError};

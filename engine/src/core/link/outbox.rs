@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use sealpost_protocol::limit::LINK_LAST_MAX;
 use sealpost_protocol::link::payload::{Ack, PayloadId};
 
+use super::clock::ClockJump;
 use super::step::{LinkChange, LinkEffect, LinkEvent, LinkStep, OutboxRow, RowKind, Stored};
 use super::timing;
 
@@ -217,6 +218,19 @@ impl LinkOutbox {
         self.collected.retain(|other| other != id);
         step.changes.push(LinkChange::OutboxRemoved { id: *id });
         step.effects.push(LinkEffect::Tell(event));
+    }
+
+    /// The clock was set: what waits is as old as before.
+    pub(super) fn rebase(&mut self, jump: ClockJump, step: &mut LinkStep) {
+        for row in self.rows.values_mut() {
+            let queued_ms = jump.rebase(row.queued_ms);
+            if queued_ms != row.queued_ms {
+                row.queued_ms = queued_ms;
+                let id = row.id;
+                step.changes
+                    .push(LinkChange::OutboxRebased { id, queued_ms });
+            }
+        }
     }
 
     /// The ids of the rows whose time is over.

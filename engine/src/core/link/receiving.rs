@@ -248,6 +248,11 @@ impl Link {
         self.fetch = None;
         self.restarts = 0;
         self.is_turn_of_sending = true;
+        if self.row.last_contact_ms.is_some() {
+            self.peer_due_ms = None;
+        } else if self.is_last_look {
+            self.end_alone();
+        }
     }
 
     /// The mailbox became another one in the middle: begin again, but not for ever.

@@ -48,6 +48,13 @@ pub enum LinkChange {
         /// Where it lies.
         stored: Option<Stored>,
     },
+    /// The clock was set: the row was queued at this time of the clock of now.
+    OutboxRebased {
+        /// The row.
+        id: PayloadId,
+        /// When it was queued, in Unix ms.
+        queued_ms: u64,
+    },
     /// A row leaves the outbox: received, superseded or failed.
     OutboxRemoved {
         /// The row.
@@ -71,7 +78,8 @@ pub enum LinkChange {
     /// The link is over: key, row, outbox and accepted ids go, and what overwrites them is
     /// written. Rows that arrived stay until they are handled.
     Forgotten,
-    /// A mailbox is to be erased: kept apart from the link, which it outlives.
+    /// A mailbox is to be erased: kept apart from the link, which it outlives. Takes the place
+    /// of a row about the same mailbox.
     EraseQueued(EraseRow),
     /// That mailbox needs no erasing any more.
     EraseRemoved {
@@ -87,6 +95,7 @@ impl LinkChange {
             Self::RowSaved(_) => "RowSaved",
             Self::OutboxAdded(_) => "OutboxAdded",
             Self::OutboxStored { .. } => "OutboxStored",
+            Self::OutboxRebased { .. } => "OutboxRebased",
             Self::OutboxRemoved { .. } => "OutboxRemoved",
             Self::Arrived(_) => "Arrived",
             Self::Accepted { .. } => "Accepted",

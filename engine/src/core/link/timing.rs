@@ -1,6 +1,8 @@
 //! The Link's own delays and bounds (specification sections 2, 6 and 7). What both devices or
 //! the relay have to agree on is in `protocol::limit`.
 
+use sealpost_protocol::limit::LINK_PAIRING_MS;
+
 const SECOND_MS: u64 = 1_000;
 const MINUTE_MS: u64 = 60 * SECOND_MS;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
@@ -44,6 +46,17 @@ pub const BLOCKED_MS: u64 = 15 * MINUTE_MS;
 
 /// How often the mailbox is claimed again.
 pub const RECLAIM_MS: u64 = DAY_MS;
+
+/// How often a mailbox is claimed that the relay doesn't have and doesn't make.
+pub const LOST_RECLAIM_MS: u64 = 15 * MINUTE_MS;
+
+/// From how far on a clock that is set changes how old what waits is taken to be. A week: of
+/// the 30 days that a row has, a shorter jump leaves enough.
+pub const CLOCK_JUMP_MS: u64 = 7 * DAY_MS;
+
+/// How long A keeps a link to which B never came over. Longer than a pairing lasts, which ends
+/// such a link itself, unless the process ended first.
+pub const COMING_OVER_MS: u64 = 2 * LINK_PAIRING_MS;
 
 /// How long an acknowledgement waits for a message to travel on.
 pub const ACK_DELAY_MS: u64 = 5 * SECOND_MS;

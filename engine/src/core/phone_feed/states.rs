@@ -75,6 +75,18 @@ impl PhoneFeed {
             .retain(|_, changed| !changed.messages.is_empty() || changed.handed.is_some());
     }
 
+    /// Handles that the time of a state was over before the phone collected it. To be called
+    /// before [`Self::handle_outbox`] hears that it waits no more, which otherwise means that
+    /// the phone has it. What it held is news to the phone still: the next offer goes out, be
+    /// it the same; a group that was taken away is taken away again.
+    pub fn handle_expired(&mut self, id: PayloadId, key: &str) {
+        self.handed.remove(key);
+        self.told.extend(group_of(key).map(str::to_owned));
+        for changed in self.changed.values_mut() {
+            changed.handed.take_if(|(handed, _)| *handed == id);
+        }
+    }
+
     /// Offers the list of the groups that are shared.
     pub fn offer_groups(&mut self, groups: &FromDesktop) {
         self.offer(GROUPS_KEY.to_owned(), groups.encode());

@@ -243,6 +243,14 @@ impl Phone {
         self.send_all();
     }
 
+    /// The phone didn't look for so long that nothing of it waits any more.
+    fn expire(&mut self) {
+        for (id, key, _, _) in std::mem::take(&mut self.outbox) {
+            self.feed.handle_expired(id, &key);
+        }
+        self.tell_outbox();
+    }
+
     /// Until nothing is left to say.
     fn collect_all(&mut self) {
         self.send_all();
@@ -432,6 +440,44 @@ fn a_group_that_was_shared_in_an_earlier_run_can_be_withdrawn() {
     assert_eq!(gone, BTreeSet::from([tail_key("g"), changed_key("g")]));
     feed.withdraw("never shared");
     assert!(feed.next().is_none());
+}
+
+#[test]
+fn what_expired_before_the_phone_looked_is_offered_again_though_it_is_the_same() {
+    let mut phone = Phone::default();
+    let newest = [row(9, "new")];
+    phone.feed.offer_groups(&groups("en"));
+    phone.feed.offer_tail("g", &tail("g", &newest));
+    phone.feed.offer_tail("gone", &tail("gone", &newest));
+    phone.feed.note_changed("g", message(&row(3, "old")));
+    phone.collect_all();
+    let offered = |phone: &mut Phone, text: &str| {
+        phone.feed.offer_groups(&groups("de"));
+        phone.feed.offer_tail("g", &tail("g", &[row(9, text)]));
+        phone.send_all();
+    };
+    offered(&mut phone, "newer");
+    phone.feed.note_changed("g", message(&row(3, "older")));
+    phone.feed.withdraw("gone");
+    phone.send_all();
+    assert_eq!(phone.outbox.len(), 4);
+    phone.leave();
+    phone.expire();
+    // Nothing has changed meanwhile; the group that was taken away is taken away again.
+    assert!(phone.feed.told().any(|group| group == "gone"));
+    phone.feed.withdraw("gone");
+    offered(&mut phone, "newer");
+    phone.collect_all();
+    assert_eq!(phone.states[GROUPS_KEY], groups("de").encode());
+    let told = tail("g", &[row(9, "newer")]).encode();
+    assert_eq!(phone.states[&tail_key("g")], told);
+    let (messages, ..) = parts(FromDesktop::decode(&phone.states[&tail_key("gone")]).unwrap());
+    assert!(messages.is_empty());
+    let text = &phone.changed[&("g".to_owned(), 3)].text;
+    assert_eq!(text.as_deref(), Some("older"));
+    // Once it has it, the same isn't said again.
+    offered(&mut phone, "newer");
+    assert!(phone.outbox.is_empty());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use rand_core::OsRng;
 
 use super::Actor;
 use super::traffic::Traffic;
-use crate::core::link::{Answer, EraseRow, Erasure, LinkChange, LinkEffect, RequestId};
+use crate::core::link::{Answer, ClockJump, EraseRow, Erasure, LinkChange, LinkEffect, RequestId};
 use crate::link::transport::LinkAddress;
 
 /// A mailbox that is to be erased.
@@ -71,6 +71,16 @@ impl Actor {
         self.end_erasing();
     }
 
+    /// The clock was set.
+    pub(super) fn rebase_erasing(&mut self, jump: ClockJump) {
+        for place in 0..self.erasing.len() {
+            if let Some(erasing) = self.erasing.get_mut(place) {
+                erasing.erasure.handle_clock_jump(jump);
+                self.settle_erasing(place);
+            }
+        }
+    }
+
     /// Looks at the timers.
     pub(super) fn look_at_erasing(&mut self, now_ms: u64) {
         for place in 0..self.erasing.len() {
@@ -90,10 +100,15 @@ impl Actor {
         };
         let step = erasing.erasure.drain();
         for change in &step.changes {
-            if let LinkChange::EraseRemoved { mailbox } = change
-                && let Err(fault) = self.store.remove_erase(mailbox)
-            {
-                // The row stays, and is tried again at another start.
+            let written = match change {
+                LinkChange::EraseRemoved { mailbox } => self.store.remove_erase(mailbox),
+                LinkChange::EraseQueued(row) => {
+                    self.store.rebase_erase(&row.mailbox, row.queued_ms)
+                }
+                _ => continue,
+            };
+            if let Err(fault) = written {
+                // The row stays as it is, and is tried again at another start.
                 tracing::debug!(%fault, "an erased mailbox can't be crossed off");
             }
         }

@@ -104,6 +104,12 @@ impl Writing<'_> {
             LinkChange::RowSaved(row) => self.save(row),
             LinkChange::OutboxAdded(row) => self.add(row),
             LinkChange::OutboxStored { id, stored } => self.set_stored(id, stored.as_ref()),
+            LinkChange::OutboxRebased { id, queued_ms } => {
+                let sql = "UPDATE outbox SET queued_ms = ?3 WHERE link = ?1 AND id = ?2";
+                let queued_ms = integer(*queued_ms);
+                self.run(sql, params![self.position, id.as_bytes(), queued_ms])
+                    .map(drop)
+            }
             LinkChange::OutboxRemoved { id } => self.remove("outbox", id),
             LinkChange::Arrived(row) => self.arrived(row),
             LinkChange::Accepted { id } => {

@@ -187,6 +187,15 @@ impl LinkStore {
         self.change("DELETE FROM erase WHERE mailbox = ?1", [mailbox.as_bytes()])
     }
 
+    /// A mailbox is to be erased since then, by the clock of now.
+    pub(in crate::link) fn rebase_erase(&self, mailbox: &MailboxId, queued_ms: u64) -> Read<bool> {
+        let sql = "UPDATE erase SET queued_ms = ?2 WHERE mailbox = ?1";
+        self.change(
+            sql,
+            rusqlite::params![mailbox.as_bytes(), integer(queued_ms)],
+        )
+    }
+
     fn change(&self, sql: &str, with: impl rusqlite::Params) -> Read<bool> {
         let changed = self
             .connection

@@ -230,7 +230,10 @@ fn of_a_link_that_is_over_no_key_stays_in_the_file_or_its_log() {
         let log = folder.folder.path().join("links.db-wal");
         assert_eq!(fs::metadata(&log).unwrap().len(), 0);
         assert!(path.exists());
+        assert_eq!(store.rebase_erase(&erase.mailbox, 9), Ok(true));
+        assert_eq!(store.erasing().unwrap()[0].row.queued_ms, 9);
         assert_eq!(store.remove_erase(&erase.mailbox), Ok(true));
+        assert_eq!(store.rebase_erase(&erase.mailbox, 9), Ok(false));
         assert!(store.erasing().unwrap().is_empty());
     }
 }

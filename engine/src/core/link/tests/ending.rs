@@ -102,11 +102,11 @@ fn a_device_that_was_asleep_learns_it_by_closed_claims() {
     // The key stays, and nothing is asked in a loop.
     assert!(!rig.b.is_forgotten && rig.b.link.is_some());
     let claims = rig.b.claims();
-    rig.advance(23 * HOUR_MS);
+    rig.advance(14 * MINUTE_MS);
     assert_eq!(rig.b.claims(), claims);
-    // It comes back where the mailbox does.
+    // It comes back soon where the mailbox does.
     rig.making = Making::Below(10);
-    rig.advance(2 * HOUR_MS);
+    rig.advance(2 * MINUTE_MS);
     assert_eq!(rig.b.snapshot.row.lost_since_ms, None);
     assert!(rig.b.snapshot.row.unconfirmed_since_ms.is_some());
 }
@@ -142,6 +142,29 @@ fn an_erase_is_tried_for_thirty_days_and_given_up() {
         (30 * 24 * 12..30 * 24 * 25).contains(&requests),
         "{requests}"
     );
+}
+
+#[test]
+fn an_erase_is_not_given_up_because_a_clock_was_set_right() {
+    let mut rig = Rig::new();
+    let row = unpair(&mut rig, Role::A);
+    let mailbox = row.mailbox;
+    let mut erasure = Erasure::start(row, rig.now_ms);
+    let step = erasure.drain();
+    let [LinkEffect::Request { id, .. }] = step.effects[..] else {
+        panic!("it asks once");
+    };
+    erasure.handle_answer(id, Answer::NoAnswer, rig.now_ms, &mut rig.rng);
+    let now_ms = rig.now_ms + 366 * DAY_MS;
+    let by_ms = 366 * DAY_MS.cast_signed();
+    erasure.handle_clock_jump(ClockJump { by_ms, now_ms });
+    erasure.handle_timer(now_ms, true);
+    let step = erasure.drain();
+    let [LinkChange::EraseQueued(row)] = &step.changes[..] else {
+        panic!("its row is moved, and not removed");
+    };
+    assert!(row.mailbox == mailbox && row.queued_ms == now_ms);
+    assert!(matches!(step.effects[..], [LinkEffect::Request { .. }]));
 }
 
 #[test]
@@ -210,4 +233,59 @@ fn a_bye_is_sealed_under_the_next_number() {
     });
     assert_eq!(rig.last_put(Role::A).header.kind, Kind::Bye);
     assert_eq!(format!("{:?}", rig.b.link()), "Link");
+}
+
+/// A ended in the middle of a pairing: its link is stored, and B isn't known to have come over.
+fn alone() -> Rig {
+    let mut rig = Rig::stopped();
+    rig.a.snapshot.row.last_contact_ms = None;
+    rig.a.snapshot.row.is_established = false;
+    rig.start(Role::A);
+    rig.run();
+    rig
+}
+
+#[test]
+fn a_link_that_nobody_came_over_to_goes_with_its_mailbox() {
+    let mut rig = alone();
+    rig.advance(9 * MINUTE_MS);
+    assert!(!rig.a.is_forgotten, "B may be on its way");
+    rig.advance(2 * MINUTE_MS);
+    assert!(rig.a.is_forgotten && rig.a.link.is_none());
+    let row = rig.a.erase.pop().unwrap();
+    assert_eq!(erase(&mut rig, row, Vec::new()), (1, true));
+    let head = rig.perform(&LinkRequest::Head(Direction::AToB));
+    assert_eq!(head, refused(404, "no_mailbox"));
+}
+
+#[test]
+fn a_link_stays_whose_other_device_came_over_or_may_have() {
+    // It comes over late.
+    let mut rig = alone();
+    rig.advance(9 * MINUTE_MS);
+    rig.start(Role::B);
+    rig.send(Role::B, "here I am");
+    rig.advance(HOUR_MS);
+    assert!(!rig.a.is_forgotten);
+    // It has come over, and the relay can't be reached: nothing is known until it can.
+    let mut rig = alone();
+    rig.start(Role::B);
+    rig.a.fates.extend(vec![Fate::Lost; 12]);
+    rig.send(Role::B, "here I am");
+    rig.advance(11 * MINUTE_MS);
+    assert!(!rig.a.fates.is_empty() && !rig.a.is_forgotten);
+    rig.advance(HOUR_MS);
+    assert_eq!(rig.a.texts(), ["here I am"]);
+    assert!(!rig.a.is_forgotten);
+    // The clock is set right while it is on its way.
+    let mut rig = alone();
+    rig.jump(Role::A, 366 * DAY_MS.cast_signed());
+    rig.advance(SECOND_MS);
+    assert!(!rig.a.is_forgotten);
+    // B keeps a link to which A has said nothing.
+    let mut rig = Rig::stopped();
+    rig.b.snapshot.row.last_contact_ms = None;
+    rig.start(Role::B);
+    rig.advance(HOUR_MS);
+    assert!(!rig.b.is_forgotten);
 }

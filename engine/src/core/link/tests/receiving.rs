@@ -50,6 +50,7 @@ fn pages_of_envelopes_that_fail_end_and_are_pruned() {
         rig.b.snapshot.row,
         LinkRow {
             is_established: true,
+            last_contact_ms: Some(NOW_MS),
             ..LinkRow::default()
         }
     );
@@ -226,6 +227,26 @@ fn a_relay_set_back_to_an_older_copy_loses_nothing() {
     assert_eq!(texts, ["four", "one", "three", "two"]);
     assert!(rig.a.snapshot.outbox.is_empty());
     assert_eq!(rig.head(Direction::AToB).count, 0);
+}
+
+#[test]
+fn a_relay_set_back_that_nobody_noticed_is_looked_at_before_anything_is_sent() {
+    let mut rig = Rig::new();
+    rig.send(Role::A, "one");
+    let yesterday = rig.relay.clone();
+    rig.b.crash();
+    rig.send(Role::A, "two");
+    rig.send(Role::A, "three");
+    // Its incarnation is the same, no connection broke and no time went by: an acknowledgement
+    // of "four" would cover the numbers of "two" and "three", which are gone.
+    rig.relay = yesterday;
+    rig.send(Role::A, "four");
+    rig.start(Role::B);
+    rig.advance(MINUTE_MS);
+    let mut texts = rig.b.texts();
+    texts.sort();
+    assert_eq!(texts, ["four", "one", "three", "two"]);
+    assert!(rig.a.snapshot.outbox.is_empty());
 }
 
 #[test]

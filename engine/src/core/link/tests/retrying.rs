@@ -299,6 +299,70 @@ fn a_clock_set_forward_a_year_loses_nothing_in_silence() {
 }
 
 #[test]
+fn what_waits_is_no_older_once_a_clock_is_set_right() {
+    const YEAR_MS: i64 = 366 * DAY_MS.cast_signed();
+    // A clock a year behind is set right; and one that was right, goes wrong and is set right.
+    for jumps in [&[YEAR_MS][..], &[-YEAR_MS, YEAR_MS]] {
+        let mut rig = Rig::new();
+        rig.b.crash();
+        rig.send(Role::A, "one");
+        for by_ms in jumps {
+            rig.jump(Role::A, *by_ms);
+            rig.advance(SECOND_MS);
+        }
+        rig.restart(Role::A);
+        rig.advance(29 * DAY_MS);
+        assert_eq!(rig.a.snapshot.outbox.len(), 1, "{jumps:?}");
+        let mut late = rig.a.snapshot.clone();
+        rig.start(Role::B);
+        rig.advance(MINUTE_MS);
+        assert_eq!(rig.b.texts(), ["one"]);
+        // It still has an end.
+        rig.b.crash();
+        rig.a.crash();
+        std::mem::swap(&mut rig.a.snapshot, &mut late);
+        rig.start(Role::A);
+        rig.advance(2 * DAY_MS);
+        assert!(rig.a.snapshot.outbox.is_empty(), "{jumps:?}");
+    }
+}
+
+#[test]
+fn a_computer_that_slept_for_days_tells_when_things_were_queued() {
+    let mut rig = Rig::new();
+    rig.b.crash();
+    let queued_ms = rig.now_ms;
+    rig.send(Role::A, "one");
+    rig.jump(Role::A, 6 * DAY_MS.cast_signed());
+    rig.advance(SECOND_MS);
+    assert_eq!(rig.a.snapshot.outbox[0].queued_ms, queued_ms);
+}
+
+#[test]
+fn a_mailbox_that_can_be_claimed_and_is_never_there_is_asked_for_ever_more_rarely() {
+    let mut rig = Rig::new();
+    for _ in 0..2_000 {
+        rig.a.fates.extend([
+            Fate::Answered(refused(404, "no_mailbox")),
+            Fate::Answered(done()),
+        ]);
+    }
+    let claims = rig.a.claims();
+    rig.send(Role::A, "one");
+    rig.advance(HOUR_MS);
+    let claims = rig.a.claims() - claims;
+    assert!((10..40).contains(&claims), "{claims} claims in an hour");
+    // Once it is there, the next trouble is tried soon again.
+    rig.a.fates.clear();
+    rig.advance(6 * MINUTE_MS);
+    assert_eq!(rig.b.texts(), ["one"]);
+    rig.a.fates.push_back(Fate::Lost);
+    rig.send(Role::A, "two");
+    rig.advance(2 * SECOND_MS);
+    assert_eq!(rig.b.texts(), ["one", "two"]);
+}
+
+#[test]
 fn answers_to_nobody_do_nothing() {
     let mut rig = Rig::new();
     let before = rig.a.asked.len();

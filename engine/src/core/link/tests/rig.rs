@@ -71,6 +71,7 @@ impl Device {
     fn new(key: &LinkKey, id: LinkId, role: Role) -> Self {
         let row = LinkRow {
             is_established: true,
+            last_contact_ms: Some(NOW_MS),
             ..LinkRow::default()
         };
         let snapshot = LinkSnapshot {
@@ -167,6 +168,10 @@ impl Device {
                 .iter_mut()
                 .filter(|row| row.id == id)
                 .for_each(|row| row.stored = stored),
+            LinkChange::OutboxRebased { id, queued_ms } => outbox
+                .iter_mut()
+                .filter(|row| row.id == id)
+                .for_each(|row| row.queued_ms = queued_ms),
             LinkChange::OutboxRemoved { id } => outbox.retain(|row| row.id != id),
             LinkChange::Arrived(row) => self.arrived.push(row),
             LinkChange::Accepted { id } => self.snapshot.accepted.push(id),
@@ -374,6 +379,14 @@ impl Rig {
             }
         }
         panic!("timers don't come to rest");
+    }
+
+    /// The clock is set, for this device and everything else.
+    pub(super) fn jump(&mut self, role: Role, by_ms: i64) {
+        self.now_ms = self.now_ms.checked_add_signed(by_ms).unwrap();
+        self.tell(role, |link, now_ms, _| {
+            link.handle_clock_jump(ClockJump { by_ms, now_ms });
+        });
     }
 
     /// What the relay does with a request, and whom it tells.

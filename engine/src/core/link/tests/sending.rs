@@ -44,6 +44,20 @@ fn an_acknowledgement_travels_on_a_message_where_there_is_one() {
 }
 
 #[test]
+fn an_acknowledgement_that_is_owed_survives_a_restart() {
+    let mut rig = Rig::new();
+    rig.send(Role::A, "one");
+    // It has it, and ends before it says so.
+    rig.restart(Role::B);
+    assert_eq!(rig.b.texts(), ["one"]);
+    assert!(rig.kinds(Role::B).is_empty());
+    assert_eq!(rig.a.snapshot.outbox.len(), 1);
+    rig.advance(6 * SECOND_MS);
+    assert_eq!(rig.kinds(Role::B), [Kind::Ack]);
+    assert!(rig.a.snapshot.outbox.is_empty());
+}
+
+#[test]
 fn no_acknowledgement_of_its_own_goes_into_a_direction_that_nobody_empties() {
     let mut rig = Rig::new();
     rig.a.crash();
