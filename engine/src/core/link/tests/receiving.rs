@@ -172,10 +172,13 @@ fn an_idle_expiry_is_noticed_and_traffic_goes_on_both_ways() {
         rig.advance(10 * SECOND_MS);
         rig.a.crash();
         rig.b.crash();
+        let created_ms = rig.head(Direction::AToB).created_ms;
         rig.now_ms += 31 * DAY_MS;
         rig.start(Role::A);
         rig.start(Role::B);
         rig.run();
+        assert_ne!(rig.head(Direction::AToB).created_ms, created_ms);
+        assert_eq!(rig.a.snapshot.row.unconfirmed_since_ms, Some(rig.now_ms));
         for n in 40..40 + messages {
             rig.send(Role::A, &format!("a{n}"));
             rig.send(Role::B, &format!("b{n}"));
