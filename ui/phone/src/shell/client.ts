@@ -166,6 +166,8 @@ export class PhoneClient {
     this.#unload();
     this.tabs.settle();
     await this.#load();
+    this.tabs.ask({ is: "look" });
+    this.ondata();
   }
 
   async #load(failure: ToldFailure | null = null): Promise<void> {
