@@ -187,6 +187,9 @@ impl Run {
                 self.visitor = None;
                 self.store = open(&self.path);
                 self.visitor = Some(self.store.visitor());
+                // Connections end with the relay, and what they had open with them: the number
+                // of a mailbox that is gone may be given again.
+                self.opened.clear();
             }
         }
         let (mailboxes, _) = self.shelf.counts();
