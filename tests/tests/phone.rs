@@ -31,6 +31,25 @@ const HAS_ARRIVED: &str = "const row = [...document.querySelectorAll('[data-test
     .find((row) => row.querySelector('[data-testid=\"message-text\"]')?.textContent.trim() === arguments[0]); \
     return row?.querySelector('[data-testid=\"state\"]')?.textContent ?? null";
 
+/// How much of the link, of its keys and of its messages the phone keeps.
+const COUNT_KEPT: &str = r#"
+    const done = arguments[0];
+    const ask = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+    (async () => {
+        let kept = 0;
+        for (const { name } of await indexedDB.databases()) {
+            const database = await ask(indexedDB.open(name));
+            for (const store of ["outbox", "accepted", "messages"]) {
+                kept += await ask(database.transaction(store).objectStore(store).count());
+            }
+            const link = await ask(database.transaction("single").objectStore("single").get("link"));
+            kept += link === undefined ? 0 : 1;
+            database.close();
+        }
+        return kept;
+    })().then(done, (error) => done(String(error)));
+"#;
+
 struct Stage {
     network: LocalNetwork,
     desktop: Desktop,
@@ -245,9 +264,11 @@ impl Stage {
         phone.element("dead-end").await?;
         self.window.element("no-phones").await?;
         self.picture(phone, "unpaired").await?;
-        let kept =
-            "const done = arguments[0]; indexedDB.databases().then((all) => done(all.length));";
-        phone.run_async(kept).await?;
+        let kept = phone.run_async(COUNT_KEPT).await?;
+        ensure!(
+            kept == json!(0),
+            "something of the link is left on the phone: {kept}"
+        );
         Ok(())
     }
 }
