@@ -2,11 +2,13 @@
 // is imported first, so its first line is the first of the page. A code that is opened where the
 // page is already comes as a change of the fragment alone.
 
-let left = take();
+let left = location.hash;
+clear();
 let handler: ((fragment: string) => void) | null = null;
 
 addEventListener("hashchange", () => {
-  left = take() || left;
+  left = location.hash || left;
+  clear();
   if (handler !== null && left !== "") handler(takeFragment());
 });
 
@@ -23,8 +25,6 @@ export function listenForFragment(handle: (fragment: string) => void): void {
   if (left !== "") handle(takeFragment());
 }
 
-function take(): string {
-  const fragment = location.hash;
-  if (fragment !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
-  return fragment;
+function clear(): void {
+  if (location.hash !== "" || location.search !== "") history.replaceState(null, "", location.pathname);
 }

@@ -299,14 +299,16 @@ describe("a clock that is set", () => {
     b.network = () => ({ is: "noAnswer" });
     b.send("written last year");
     b.nowMs += YEAR_MS;
+    b.link.adopt([{ id: "p6enp6enp6enp6enp6enpw", order: 9, kind: "state", collapse: null, body: new Uint8Array(), queuedMs: b.nowMs, seq: null, createdMs: null }], b.nowMs - YEAR_MS);
     b.link.handleClockStep(YEAR_MS, b.nowMs);
     b.run();
+    expect(b.durable.outbox.map(({ queuedMs }) => queuedMs)).toEqual([b.nowMs, b.nowMs]);
     b.later(29 * DAY_MS);
     expect(b.failed).toEqual([]);
     b.network = (_, perform) => perform();
     b.fetch();
     a.nowMs = b.nowMs;
     settle(a, b);
-    expect(a.delivered).toEqual(["written last year"]);
+    expect(a.delivered).toEqual(["written last year", ""]);
   });
 });

@@ -134,7 +134,7 @@ export class Link {
   /** The clock was set forward by so much, or the phone slept: nothing grew older by that. */
   handleClockStep(byMs: number, nowMs: number): void {
     this.#enter(nowMs);
-    this.#sending.postpone(byMs);
+    this.#sending.postpone(byMs, nowMs);
     this.#advance(nowMs);
   }
 

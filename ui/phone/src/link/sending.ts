@@ -116,9 +116,9 @@ export class Sending {
     for (const row of this.memory.outbox.values()) if (row.queuedMs > nowMs) this.memory.putRow({ ...row, queuedMs: nowMs });
   }
 
-  /** Nothing that waits grew older by this. */
-  postpone(byMs: number): void {
-    for (const row of this.memory.outbox.values()) this.memory.putRow({ ...row, queuedMs: row.queuedMs + byMs });
+  /** Nothing that waits grew older by this; what came after it has the new time already. */
+  postpone(byMs: number, nowMs: number): void {
+    for (const row of this.memory.outbox.values()) this.memory.putRow({ ...row, queuedMs: Math.min(nowMs, row.queuedMs + byMs) });
   }
 
   /** Gives up what nobody took for too long. */

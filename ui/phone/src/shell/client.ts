@@ -197,6 +197,7 @@ export class PhoneClient {
   async #adopt(): Promise<void> {
     if (this.#machine?.is !== "link") return;
     const snapshot = await this.store.snapshot();
+    this.#enter(this.#machine);
     this.#machine.link.adopt(snapshot?.outbox ?? [], this.now());
     await this.#drain();
   }
