@@ -161,9 +161,24 @@ impl Controller {
         let opened = opened.await.map_err(AppError::from);
         let links = self.take_links(opened)?;
         self.end_left_pairings(&links).await;
+        self.forget_strangers(profile, &links);
         let bell = Arc::clone(&self.shared.phones_rang);
         tokio::spawn(feed::run(self.downgrade(), links.clone(), bell));
         Ok(links)
+    }
+
+    /// Forgets what was to be shown to phones that never came: the program stopped while they
+    /// were being paired.
+    fn forget_strangers(&self, profile: &Profile, links: &Links) {
+        let known: BTreeSet<LinkName> = links.list().into_iter().map(|info| info.name).collect();
+        let is_known =
+            |name: &String| LinkName::parse(name).is_some_and(|name| known.contains(&name));
+        let mut settings = profile.phones();
+        let before = settings.phones.len();
+        settings.phones.retain(|name, _| is_known(name));
+        if settings.phones.len() != before && profile.set_phones(&settings).is_ok() {
+            self.state().phones.settings = settings;
+        }
     }
 
     fn take_links(&self, opened: Result<Links, AppError>) -> Result<Links, AppError> {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use sealpost_engine::core::link::RowFailure;
 use sealpost_engine::core::phone_feed::{
     self, Action, HISTORY_MESSAGES_MAX, PhoneFeed, Refusal, Sharing, Standing, TAIL_MESSAGES_MAX,
     WaitingRow,
@@ -16,7 +17,7 @@ use sealpost_engine::history::StoredMessage;
 use sealpost_engine::link::{
     Arrived, LinkContent, LinkInfo, LinkName, LinkProgress, LinkState, Links, LinksEvent,
 };
-use sealpost_protocol::link::feed::{FromDesktop, Group, Trouble};
+use sealpost_protocol::link::feed::{FromDesktop, Group, Trouble, tail_key};
 use sealpost_protocol::link::payload::PayloadId;
 use sealpost_protocol::message_id::MessageId;
 use sha2::{Digest as _, Sha256};
@@ -163,23 +164,27 @@ impl Controller {
         let Ok(sent) = links.outbox(phone).await else {
             return;
         };
+        let feed = feeds.phones.entry(phone.clone()).or_default();
         let mut rows = Vec::new();
         for row in sent {
-            if matches!(row.progress, LinkProgress::Failed(_)) {
-                // It was for a phone that didn't look for 30 days; the next one is newer.
+            let key = match row.content {
+                LinkContent::State { key } => Some(key),
+                LinkContent::Message => None,
+            };
+            if let LinkProgress::Failed(reason) = row.progress {
+                // What the relay refused it would refuse again, at once and for ever.
+                if let (RowFailure::Expired, Some(key)) = (reason, &key) {
+                    feed.handle_expired(row.id, key);
+                }
                 let _ = links.dismiss_failed(phone, row.id).await;
                 continue;
             }
             rows.push(WaitingRow {
                 id: row.id,
                 is_here: row.progress == LinkProgress::Waiting,
-                key: match row.content {
-                    LinkContent::State { key } => Some(key),
-                    LinkContent::Message => None,
-                },
+                key,
             });
         }
-        let feed = feeds.phones.entry(phone.clone()).or_default();
         feed.states.handle_outbox(rows);
     }
 
@@ -363,6 +368,12 @@ impl Feed {
         });
     }
 
+    /// A state wasn't collected in its 30 days: what the phone is to have now goes anew.
+    fn handle_expired(&mut self, id: PayloadId, key: &str) {
+        self.states.handle_expired(id, key);
+        self.offered.retain(|group| tail_key(group) != key);
+    }
+
     /// The groups that the phone sees and has got nothing of.
     fn wanted(&self) -> impl Iterator<Item = String> {
         self.shared.difference(&self.offered).cloned()
@@ -430,5 +441,38 @@ fn trouble(group: &GroupView) -> Option<Trouble> {
     match group.connection.state {
         ConnectionState::Disconnected | ConnectionState::Unsupported => Some(Trouble::NotConnected),
         ConnectionState::Connecting | ConnectionState::Connected => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_expired_is_read_and_offered_again_and_the_rest_is_left() {
+        let groups = || ["a", "b"].map(str::to_owned);
+        let mut feed = Feed {
+            shared: BTreeSet::from(groups()),
+            ..Feed::default()
+        };
+        for group in groups() {
+            feed.offer(&group, &[], &[]);
+        }
+        let mut handed = Vec::new();
+        let id = PayloadId::from_bytes([1; 16]);
+        while let Some(outgoing) = feed.states.next() {
+            feed.states.handle_handed(&outgoing, id);
+            handed.push(outgoing.key);
+        }
+        assert_eq!(handed, [tail_key("a"), tail_key("b")]);
+        assert_eq!(feed.wanted().count(), 0);
+        feed.handle_expired(id, &tail_key("a"));
+        feed.states.handle_outbox(Vec::new());
+        assert_eq!(feed.wanted().collect::<Vec<_>>(), ["a"]);
+        for group in groups() {
+            feed.offer(&group, &[], &[]);
+        }
+        let again = feed.states.next().map(|outgoing| outgoing.key);
+        assert_eq!(again, Some(tail_key("a")));
     }
 }

@@ -606,6 +606,29 @@ async fn phones_are_known_after_a_restart_and_after_the_keys_have_moved() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_was_to_be_shown_to_a_phone_that_never_came_is_forgotten_at_a_start() {
+    let data = tempfile::tempdir().unwrap();
+    let app = App::fresh(data.path(), "default").await;
+    app.start_group().await;
+    let phone = app.pair_phone("Moto").await;
+    let paired = app.phones().await.phones[0].id.clone();
+    let profile = app.controller.state().profile.clone().unwrap();
+    let mut settings = profile.phones();
+    settings
+        .phones
+        .insert("never".to_owned(), settings.phones[&paired].clone());
+    profile.set_phones(&settings).unwrap();
+    drop(profile);
+    let app = app.restart(data.path(), "default").await;
+    app.until_phones("the phone", |phones| phones.phones.len() == 1)
+        .await;
+    let profile = app.controller.state().profile.clone().unwrap();
+    let known: Vec<String> = profile.phones().phones.into_keys().collect();
+    assert_eq!(known, [paired]);
+    drop(phone);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_port_that_is_taken_and_an_address_that_is_gone_have_a_way_out() {
     let data = tempfile::tempdir().unwrap();
     let network = Arc::new(Mutex::new(vec!["127.0.0.1".to_owned()]));
