@@ -11,7 +11,8 @@
 //!   none before its person has confirmed *and* a `welcome` came that proves the exchange;
 //! - whatever ends a pairing erases the code's mailbox; where two devices used the code, A
 //!   alone does. The row for that is durable before the code is claimed, so a crash leaves
-//!   nothing behind either;
+//!   nothing behind either. Of A's link, which is there before B comes over, the link's machine
+//!   takes care from then on;
 //! - nothing of a pairing survives the process but that row and the finished link: after a
 //!   restart there is no half of an exchange (amendment 18: stored together, or both dropped).
 
