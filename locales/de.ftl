@@ -620,6 +620,7 @@ phone-waiting = { $count ->
    *[other] { $count } Sachen warten darauf
 }
 phone-unconfirmed = Das Relay hatte verloren, was es für dieses Handy aufbewahrte, und seit dem { $date } kam nichts mehr vom Handy. Vielleicht wurde es dort getrennt. Öffne die Seite; will sie gekoppelt werden, kopple neu.
+phone-never-came = Das Koppeln wurde auf diesem Computer unterbrochen, und vom Handy kam nichts. Kommt auch in den nächsten zehn Minuten nichts, verschwindet dieser Eintrag von selbst. Will die Seite des Handys gekoppelt werden, kopple neu.
 phone-lost = Das Relay bewahrt für dieses Handy nichts mehr auf. Kopple es neu oder trenne es.
 phone-unpaired-there = Es wurde auf dem Handy getrennt.
 phone-broken = Die Verbindung zu diesem Handy ist beendet, weil etwas nicht zusammenpasste. Kopple es neu.
@@ -641,6 +642,7 @@ phone-sees-title = Was { $name } sieht
 phone-sees-newcomer = Was das Handy sehen wird
 phone-sees-later = Auch Gruppen, die später kommen
 phone-sees-about = Was es von einer Gruppe zeigt, die ihm genommen wird, vergisst das Handy, sobald seine Seite geöffnet wird.
+phone-sees-before = Das Handy zeigt sie, sobald ein zweites Gerät darin ist.
 phone-sees-no-groups = Es gibt noch keine Gruppe.
 phone-unpair = Trennen
 phone-dismiss = Von der Liste nehmen

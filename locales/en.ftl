@@ -609,6 +609,7 @@ phone-waiting = { $count ->
    *[other] { $count } things wait for it
 }
 phone-unconfirmed = The relay had lost what it kept for this phone, and nothing has come from the phone since { $date }. It may have been unpaired there. Open its page; if it asks to be paired, pair it again.
+phone-never-came = The pairing was cut short on this computer, and nothing has come from the phone. If nothing comes in ten minutes, this entry goes by itself. If the phone’s page asks to be paired, pair it again.
 phone-lost = The relay keeps nothing for this phone any more. Pair it again, or unpair it.
 phone-unpaired-there = It was unpaired on the phone.
 phone-broken = The link to this phone has ended, because something didn’t fit together. Pair it again.
@@ -630,6 +631,7 @@ phone-sees-title = What { $name } sees
 phone-sees-newcomer = What the phone will see
 phone-sees-later = Groups that come later, too
 phone-sees-about = Of a group that is taken away, the phone forgets what it shows as soon as its page is opened.
+phone-sees-before = The phone shows it once a second device is in it.
 phone-sees-no-groups = There is no group yet.
 phone-unpair = Unpair
 phone-dismiss = Take it off the list

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { GroupStatus } from "./bindings/GroupStatus";
 import type { PhonePairingClosed } from "./bindings/PhonePairingClosed";
 import type { PhoneState } from "./bindings/PhoneState";
 import type { PhoneTrouble } from "./bindings/PhoneTrouble";
 import type { PhoneView } from "./bindings/PhoneView";
-import { closedAbout, closedSentence, contactSentence, phoneName, phoneTroubles, wantsPairing } from "./phones";
+import { closedAbout, closedSentence, contactSentence, isBeforePhones, phoneName, phoneTroubles, wantsPairing } from "./phones";
 
 const linked: PhoneView = { id: "a", name: "Moto", state: "linked", sinceMs: null, lastContactMs: 0, waiting: 0, trouble: null, addressGone: null, sharing: { groups: [], later: true } };
 const states: PhoneState[] = ["linked", "unconfirmed", "lost", "unpairedThere", "broken"];
@@ -15,6 +16,18 @@ describe("a phone", () => {
     expect(phoneTroubles(linked, true)).toEqual([]);
     const said = [...states.slice(1).flatMap((state) => phoneTroubles({ ...linked, state, sinceMs: 1 }, true)), ...troubles.flatMap((trouble) => phoneTroubles({ ...linked, trouble }, true))];
     expect(new Set(said).size).toBe(states.length - 1 + troubles.length);
+  });
+
+  it("that never came over isn't said to have lost anything", () => {
+    const [cut, lost] = [null, 1].map((lastContactMs) => phoneTroubles({ ...linked, state: "unconfirmed", sinceMs: 1, lastContactMs }, true));
+    expect([cut?.length, lost?.length]).toEqual([1, 1]);
+    expect(cut).not.toEqual(lost);
+  });
+
+  it("is told of a group once there is something to see in it", () => {
+    const statuses: GroupStatus[] = ["new", "notJoined", "pendingJoin", "member", "leaving", "destroying"];
+    const before = (lastPosition: number) => statuses.filter((status) => isBeforePhones({ status, lastPosition }));
+    expect([before(0), before(1)]).toEqual([["new", "notJoined", "pendingJoin"], []]);
   });
 
   it("is to be paired again where nothing else helps", () => {

@@ -1,5 +1,6 @@
 // The words about phones: how a link stands, and how a pairing ended. Pure.
 
+import type { GroupView } from "./bindings/GroupView";
 import type { PhonePairingClosed } from "./bindings/PhonePairingClosed";
 import type { PhoneState } from "./bindings/PhoneState";
 import type { PhoneTrouble } from "./bindings/PhoneTrouble";
@@ -46,9 +47,16 @@ export function contactSentence({ lastContactMs }: PhoneView, nowMs: number): st
   return lastContactMs === null ? t("phone-contact-none") : t("phone-contact", { ago: formatAgo(lastContactMs, nowMs) });
 }
 
+/** Whether phones are told of a group only once a second device is in it: there is nothing to see before. */
+export function isBeforePhones(group: Pick<GroupView, "status" | "lastPosition">): boolean {
+  const isIn = ["member", "leaving", "destroying"].includes(group.status);
+  return !isIn && group.lastPosition === 0;
+}
+
 /** What is wrong with the link to a phone, and what to do; the worst first. */
 export function phoneTroubles(phone: PhoneView, hasOpenDoor: boolean): string[] {
-  const state = stateKeys[phone.state];
+  const hasNeverCome = phone.state === "unconfirmed" && phone.lastContactMs === null;
+  const state = hasNeverCome ? "phone-never-came" : stateKeys[phone.state];
   const date = formatDate(phone.sinceMs ?? 0);
   const hasEnded = phone.state === "unpairedThere" || phone.state === "broken";
   return [

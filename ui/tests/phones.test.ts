@@ -50,6 +50,16 @@ describe("phones", () => {
     expect(await fresh.locator('[data-testid="phone-later"]').isChecked()).toBe(false);
   });
 
+  it("are told of a group once a second device is in it, which is said where it is chosen", async () => {
+    const page = await open("?scene=phones:alone");
+    await press("phones-open")(page);
+    await page.locator("summary").first().click();
+    const hints = at(page, "phone-group-before");
+    await hints.first().waitFor();
+    const described = page.locator(`[data-group="alone"][aria-describedby="${await hints.getAttribute("id")}"]`);
+    expect([await hints.count(), await described.count()]).toEqual([1, 1]);
+  });
+
   it("lose their code when its page is left, unless the person has confirmed", async () => {
     const page = await open("?scene=phones:code");
     await press("phones-open", "settings", "phones-open")(page);

@@ -42,6 +42,10 @@ export function samplePhones(scene: string | undefined): PhonesView {
           phone("gone", "Nokia", ["devices"], { state: "unpairedThere" }),
         ],
       };
+    case "alone":
+      return { ...open, phones: [phone("moto", "Moto g84", ["devices", "alone"])] };
+    case "cut-short":
+      return { ...open, phones: [phone("moto", "Moto g84", ["devices"], { lastContactMs: null, state: "unconfirmed", sinceMs: Date.now() - 60_000 })] };
     case "relay-off":
       return { ...open, door: "relayOff", phones: [moto] };
     case "off":

@@ -173,6 +173,7 @@ export function sceneView(scene: string, language: string): AppView {
     view.issueCount = 3;
   }
   if (name === "phones") view.phones = samplePhones(detail);
+  if (name === "phones" && detail === "alone") view.groups.forEach((one) => (one.status = one.id === "alone" ? "new" : one.status));
   if (name === "phones" && detail === "relay-off") setRelay(view, relayOff);
   if (name === "passphrase-kept") view.settings = { ...settings, keyStore: "passphrase", autoLock: "afterMinutes", trayPresent: false, mutedUntilMs: Date.now() + 3_600_000 };
   if (name === "fresh-member") view.groups.forEach((one) => one.members.forEach((other) => (other.addedAtMs = Date.now() - 60_000)));
