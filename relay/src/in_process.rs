@@ -250,6 +250,11 @@ impl Mailboxes {
         self.store.holds(mailbox, self.clock.now_ms())
     }
 
+    /// Whether a mailbox is still there though its time is over.
+    pub(crate) fn is_over(&self, mailbox: &MailboxId) -> bool {
+        self.store.is_over(mailbox, self.clock.now_ms())
+    }
+
     /// What is stored, and how many watches there are.
     pub(crate) fn sums(&self) -> (MailboxSums, u64) {
         self.store.mailbox_sums()

@@ -11,7 +11,7 @@
 //!   that was set back must not end what was there before;
 //! - `last` of a direction never falls while its mailbox lives, whatever is pruned;
 //! - an expired mailbox is answered like one that never was, but where claims are closed: there
-//!   the first claim that finds it is told that it may come back;
+//!   the first claim that finds it is told that it may come back. So reading removes none;
 //! - a mailbox answers nobody but the holder of its token.
 
 mod direction;

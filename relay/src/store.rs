@@ -200,6 +200,9 @@ pub trait MailboxStore: Send + Sync + 'static {
     /// Whether there is such a mailbox, whoever asks.
     fn holds(&self, mailbox: &MailboxId, now_ms: u64) -> bool;
 
+    /// Whether a mailbox is still there though its time is over.
+    fn is_over(&self, mailbox: &MailboxId, now_ms: u64) -> bool;
+
     /// Removes a mailbox that is of no link any more, whoever owned it.
     fn forget(&self, mailbox: MailboxId, now_ms: u64) -> MailboxFuture<'_, ()>;
 

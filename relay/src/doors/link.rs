@@ -190,11 +190,8 @@ async fn watch(
     let answer = upgrade.on_upgrade(move |socket| async move {
         match begun {
             Ok(watch) => {
-                let look = move || {
-                    // Only for what asking does to a mailbox whose time is over.
-                    let _ = mailboxes.head_as(&access, direction);
-                };
-                watch::serve(socket, watch, beat, stopping, look).await;
+                let is_over = move || mailboxes.is_over(&access.mailbox);
+                watch::serve(socket, watch, beat, stopping, is_over).await;
             }
             Err(close) => watch::refuse(socket, close).await,
         }

@@ -355,6 +355,14 @@ async fn one_that_is_over_may_come_back_where_claims_are_closed(store: Store) {
     assert_eq!(refused(stranger), Refusal::ClaimsClosed);
     let mut watch = watch(&store, A2B);
     watch.next().await.unwrap();
+    // Whatever was read before, of which devices learn that they have to claim.
+    assert_eq!(store.head(&MINE(), A2B, end), Err(Refusal::NoMailbox));
+    let page = store.page(&MINE(), A2B, (0, 16), end).await;
+    assert_eq!(refused(page), Refusal::NoMailbox);
+    let late = store.watch_direction(&MINE(), A2B, 6, end);
+    assert!(late.is_err() && !store.holds(&MINE().mailbox, end));
+    assert!(store.is_over(&MINE().mailbox, end) && !store.is_over(&MINE().mailbox, end - 1));
+    assert!(!store.is_over(&access(9, 1).mailbox, end), "it never was");
     let ended = store.claim(MINE(), Making::Closed, end).await;
     assert_eq!(refused(ended), Refusal::Ended);
     let told = WatchFrame::Ended(WatchEnd::Expired);

@@ -183,7 +183,7 @@ impl SharedMailboxes {
     }
 
     /// Whether a mailbox is there whose time is over.
-    pub(super) fn is_expired(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
+    pub(super) fn is_over(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
         let shared = self.lock();
         let found = shared.index.get(mailbox);
         found.is_some_and(|mailbox| mailbox.is_expired(now_ms))

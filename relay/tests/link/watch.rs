@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use sealpost_protocol::limit::LINK_MAILBOX_LIFE_MS;
+use sealpost_protocol::link::key::Direction;
+use sealpost_relay::store::{WatchEnd, WatchFrame};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -10,7 +12,7 @@ use tokio_tungstenite::tungstenite::handshake::client::Request as Handshake;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use crate::door::{Door, MAILBOX, NOW_MS, OTHER_TOKEN, TOKEN, at};
+use crate::door::{Door, MAILBOX, NOW_MS, OTHER_TOKEN, TOKEN, at, mailbox, token};
 
 type Socket = WebSocketStream<TcpStream>;
 
@@ -168,6 +170,35 @@ async fn a_watch_whose_mailbox_expires_is_told_so() {
     assert_eq!(frame(&mut socket).await["type"], "beat");
     door.clock.step(LINK_MAILBOX_LIFE_MS - 1_000);
     assert_eq!(close(&mut socket).await, (4410, "expired".to_owned()));
+}
+
+/// A computer that slept for so long that the mailboxes of its phones are over: whatever a phone
+/// does first, it is told to come back, and the program behind the relay hears of it.
+#[tokio::test]
+async fn a_phone_that_wakes_before_its_desktop_does_is_not_lost() {
+    let door = Door::open_with(|web| {
+        web.claims = sealpost_relay::Claims::Local;
+        web.limits.watch_beat = Duration::from_millis(20);
+    })
+    .await;
+    let mailboxes = door.relay.mailboxes();
+    mailboxes.claim(&mailbox(), &token()).await.unwrap();
+    let mut desktop = mailboxes
+        .watch(&mailbox(), &token(), Direction::BToA)
+        .unwrap();
+    desktop.next().await.unwrap();
+    let mut phone = watch(&door, "a2b").await;
+    door.clock.step(LINK_MAILBOX_LIFE_MS);
+    assert_eq!(close(&mut phone).await, (4410, "expired".to_owned()));
+    assert_eq!(door.head("a2b").await.said(), (404, "no_mailbox"));
+    assert_eq!(door.store("b2a", 1).await.said(), (404, "no_mailbox"));
+    let early = at(&[]).put().send(door.port).await;
+    assert_eq!(early.said(), (503, "unavailable"));
+    assert_eq!(early.number("retry-after"), Some(30));
+    let told = WatchFrame::Ended(WatchEnd::Expired);
+    assert_eq!(desktop.next().await, Some(told));
+    mailboxes.claim(&mailbox(), &token()).await.unwrap();
+    assert_eq!(at(&[]).put().send(door.port).await.status, 204);
 }
 
 #[tokio::test]

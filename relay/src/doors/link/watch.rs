@@ -80,14 +80,14 @@ pub(super) async fn refuse(mut socket: WebSocket, close: Close) {
     let _ = say_goodbye(&mut socket, close).await;
 }
 
-/// Serves a watch to its end. `look` is asked now and then whether the mailbox is still there;
-/// asking removes one whose time is over, which ends the watch.
+/// Serves a watch to its end. `is_over` is asked now and then: a mailbox's time may be over without
+/// anybody having removed it.
 pub(super) async fn serve(
     mut socket: WebSocket,
     mut watch: MailboxWatch,
     beat: Duration,
     stopping: CancellationToken,
-    look: impl Fn() + Send,
+    is_over: impl Fn() -> bool + Send,
 ) {
     let mut beats = interval_at(Instant::now() + beat, beat);
     // After a pause of the whole process, beats that were missed must not come all at once:
@@ -102,10 +102,11 @@ pub(super) async fn serve(
                 None => Err(None),
             },
             message = socket.recv() => peer.hear(message),
-            _ = beats.tick() => {
-                look();
+            _ = beats.tick() => if is_over() {
+                Err(Some(Close::Expired))
+            } else {
                 peer.beat(&mut socket).await
-            }
+            },
             () = stopping.cancelled() => Err(Some(Close::Stopping)),
         };
         match step {

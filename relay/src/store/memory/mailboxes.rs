@@ -133,6 +133,10 @@ impl MailboxStore for MemoryStore {
         self.shared_mailboxes.holds(mailbox, now_ms)
     }
 
+    fn is_over(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
+        self.shared_mailboxes.is_over(mailbox, now_ms)
+    }
+
     fn forget(&self, mailbox: MailboxId, _now_ms: u64) -> MailboxFuture<'_, ()> {
         told(self.run(mailbox, |all| {
             all.forget(mailbox);

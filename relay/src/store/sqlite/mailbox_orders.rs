@@ -23,13 +23,6 @@ impl SqliteStore {
         }
     }
 
-    /// Whoever finds a mailbox whose time is over has it removed.
-    fn expire_found(&self, mailbox: MailboxId, now_ms: u64) {
-        if self.shared_mailboxes.is_expired(&mailbox, now_ms) {
-            self.order_mailbox(MailboxOrder::Expire { mailbox }, now_ms);
-        }
-    }
-
     /// Queues what `order` makes and waits for its answer.
     fn ask<T: Send + 'static>(
         &self,
@@ -73,11 +66,7 @@ impl MailboxStore for SqliteStore {
         direction: Direction,
         now_ms: u64,
     ) -> Result<DirectionHead, Refusal> {
-        let head = self.shared_mailboxes.head(access, direction, now_ms);
-        if head == Err(Refusal::NoMailbox) {
-            self.expire_found(access.mailbox, now_ms);
-        }
-        head
+        self.shared_mailboxes.head(access, direction, now_ms)
     }
 
     fn page_index(
@@ -87,13 +76,8 @@ impl MailboxStore for SqliteStore {
         bounds: (u64, usize),
         now_ms: u64,
     ) -> Result<PageIndex, Refusal> {
-        let page = self
-            .shared_mailboxes
-            .page(access, direction, bounds, now_ms);
-        if matches!(page, Err(Refusal::NoMailbox)) {
-            self.expire_found(access.mailbox, now_ms);
-        }
-        page
+        self.shared_mailboxes
+            .page(access, direction, bounds, now_ms)
     }
 
     fn page(
@@ -174,17 +158,16 @@ impl MailboxStore for SqliteStore {
         watches_max: usize,
         now_ms: u64,
     ) -> Result<MailboxWatch, WatchRefusal> {
-        let watch = self
-            .shared_mailboxes
-            .watch(access, direction, watches_max, now_ms);
-        if matches!(watch, Err(WatchRefusal::Refused(Refusal::NoMailbox))) {
-            self.expire_found(access.mailbox, now_ms);
-        }
-        watch
+        self.shared_mailboxes
+            .watch(access, direction, watches_max, now_ms)
     }
 
     fn holds(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
         self.shared_mailboxes.holds(mailbox, now_ms)
+    }
+
+    fn is_over(&self, mailbox: &MailboxId, now_ms: u64) -> bool {
+        self.shared_mailboxes.is_over(mailbox, now_ms)
     }
 
     fn forget(&self, mailbox: MailboxId, now_ms: u64) -> MailboxFuture<'_, ()> {
