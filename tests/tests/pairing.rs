@@ -156,7 +156,9 @@ fn a_code_that_is_not_understood_changes_nothing_whatever_it_is() {
     let (_inviting, link) = invite(&host, &[]);
     let (address, token) = link.split_once('#').unwrap();
     let foreign = [
-        ("7-crossover-clockwork".to_owned(), "invitation-unknown"),
+        // Another program's typed code.
+        ("7-crossover-clockwork".to_owned(), "code-word-count"),
+        ("hello".to_owned(), "invitation-unknown"),
         (
             "https://example.org/join#abc".to_owned(),
             "invitation-unknown",

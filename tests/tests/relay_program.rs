@@ -3,8 +3,10 @@
 use sealpost_protocol::address::RelayAddress;
 use sealpost_tests::relay_process::RelayProcess;
 
-/// The most memory that an idle relay may hold, in KiB.
-const IDLE_KIB_MAX: u64 = 15 * 1024;
+/// The most memory that an idle relay may make for itself, in KiB. Its code isn't counted: in a
+/// build for tests it is several times that of the build that people run, which holds 12 MiB with
+/// all of it.
+const IDLE_KIB_MAX: u64 = 4 * 1024;
 
 #[test]
 fn the_printed_address_is_one_and_stays_the_same() {
@@ -40,7 +42,7 @@ fn an_idle_relay_is_small() {
     let status = std::fs::read_to_string(format!("/proc/{}/status", relay.id().unwrap())).unwrap();
     let line = status
         .lines()
-        .find(|line| line.starts_with("VmRSS:"))
+        .find(|line| line.starts_with("RssAnon:"))
         .unwrap();
     let kib: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kib < IDLE_KIB_MAX, "an idle relay holds {kib} KiB");
