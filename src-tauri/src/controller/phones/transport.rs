@@ -14,6 +14,7 @@ use sealpost_engine::core::link::{
     WatchEvent,
 };
 use sealpost_engine::link::{LinkAddress, LinkFailure, LinkTransport, WatchSink};
+use sealpost_protocol::limit::HEARTBEAT_INTERVAL_MS;
 use sealpost_protocol::link::key::{Direction, MailboxId};
 use sealpost_relay::Mailboxes;
 use sealpost_relay::mailbox::{DirectionHead, Page, Refusal};
@@ -26,6 +27,9 @@ const STORE_PAUSE_S: u64 = 30;
 /// How long the door waits for the links to claim their mailboxes; what is left then, say of a
 /// link that is stopped, is claimed without it.
 const CLAIM_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a watch says that it is there, as one over the web door does.
+const BEAT: Duration = Duration::from_millis(HEARTBEAT_INTERVAL_MS);
 
 /// The way to the relay in this process.
 pub(super) struct InProcessTransport {
@@ -114,10 +118,22 @@ impl LinkTransport for InProcessTransport {
                 Ok(watch) => watch,
                 Err(refusal) => return sink(WatchEvent::Closed(refused_watch(refusal))),
             };
-            while let Some(frame) = watch.next().await {
+            while let Some(frame) = beating(watch.next(), BEAT, &sink).await {
                 sink(watch_event(frame));
             }
         })
+    }
+}
+
+/// Waits for something, and beats meanwhile: the machine of a link takes a watch that is silent
+/// for one that is lost.
+async fn beating<T>(next: impl Future<Output = T>, every: Duration, sink: &WatchSink) -> T {
+    tokio::pin!(next);
+    loop {
+        match tokio::time::timeout(every, &mut next).await {
+            Ok(next) => return next,
+            Err(_) => sink(WatchEvent::Beat),
+        }
     }
 }
 
@@ -251,5 +267,27 @@ fn watch_event(frame: WatchFrame) -> WatchEvent {
             WatchEnd::Replaced => WatchClose::Replaced,
             WatchEnd::Stopping => WatchClose::GoingAway,
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sealpost_engine::core::link::timing::WATCH_SILENCE_MS;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_watch_that_has_nothing_to_tell_beats_before_it_is_taken_for_lost() {
+        let (beats, mut heard) = tokio::sync::mpsc::unbounded_channel();
+        let sink: WatchSink = Arc::new(move |event| beats.send(event).unwrap());
+        let third = async {
+            for _ in 0..3 {
+                assert!(matches!(heard.recv().await, Some(WatchEvent::Beat)));
+            }
+        };
+        let beaten = beating(third, Duration::from_millis(1), &sink);
+        let beaten = tokio::time::timeout(Duration::from_secs(30), beaten).await;
+        beaten.expect("it beats");
+        assert!(2 * HEARTBEAT_INTERVAL_MS < WATCH_SILENCE_MS);
     }
 }
