@@ -5,9 +5,11 @@ import { type CodeFault, parseCode, type PairingCode } from "./link/code";
 import type { Groups } from "./feed";
 import type { KeptMessage } from "./history";
 import { HttpTransport } from "./shell/http";
-import { EMPTY_VIEW, PhoneClient, type PhoneView } from "./shell/client";
-import { type Farewell, type OwnText, PhoneStore } from "./shell/store";
+import { PhoneClient } from "./shell/client";
+import type { OwnText } from "./shell/delivered";
+import { type Farewell, PhoneStore } from "./shell/store";
 import { Tabs } from "./shell/tabs";
+import { EMPTY_VIEW, type PhoneView } from "./shell/view";
 
 export type Stage = "opening" | "ready" | "noStorage" | "broken";
 export type Place = { is: "groups" } | { is: "group"; group: string } | { is: "phone" };

@@ -6,7 +6,7 @@ import { buildRows, type Row } from "../../src/list/rows";
 import { startOfDay } from "../../src/text";
 import type { KeptMessage } from "./history";
 import type { ListRow } from "./list";
-import type { OwnText } from "./shell/store";
+import type { OwnText } from "./shell/delivered";
 
 /** A message of the desktop or a text of this phone, with what stands above it. */
 export interface ConversationRow extends ListRow, Row {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UNCONFIRMED_MS } from "./link/limit";
 import type { LinkStatus, LinkTrouble } from "./link/step";
-import { EMPTY_VIEW } from "./shell/client";
+import { EMPTY_VIEW } from "./shell/view";
 import { type Line, linkLine } from "./words";
 
 const well: LinkStatus = { isConnected: true, trouble: null, blockedSinceMs: null, retryAtMs: null, unconfirmedSinceMs: null, lost: false, newerPeer: false, lastContactMs: 0, skipped: 0 };

@@ -6,8 +6,8 @@ import type { Delivery } from "./feed";
 import { UNCONFIRMED_MS } from "./link/limit";
 import type { LinkTrouble } from "./link/step";
 import type { ToldFailure } from "./link/pairing";
-import type { PhoneView } from "./shell/client";
-import type { OwnText } from "./shell/store";
+import type { PhoneView } from "./shell/view";
+import type { OwnText } from "./shell/delivered";
 
 /** A clock that is off by more than this is worth a word. */
 const CLOCK_OFF_MS = 5 * 60_000;

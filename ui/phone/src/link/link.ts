@@ -6,14 +6,14 @@
 // what it does; a stopped link asks nothing more.
 
 import type { Answer, LinkRequest, WatchEvent } from "./answer";
+import { Judgement } from "./judgement";
 import { type Direction, type Random, reads, writes } from "./key";
 import * as limit from "./limit";
 import { LinkMemory } from "./memory";
 import { newPayloadId } from "./payload";
 import { Patience } from "./patience";
 import { Receiving } from "./receiving";
-import { retryAfter, type Verdict, verdictOf } from "./retry";
-import { Sending, type Outcome } from "./sending";
+import { Sending } from "./sending";
 import type { LinkRow, LinkSnapshot, LinkStatus, LinkStep, LinkTrouble, NewRow, OutboxRow } from "./step";
 import { Watching } from "./watching";
 
@@ -23,9 +23,9 @@ export class Link {
   readonly #receiving: Receiving;
   readonly #watching: Watching;
   readonly #patience: Patience;
+  readonly #judgement: Judgement;
   #underWay: { id: number; request: LinkRequest } | null = null;
   #requests = 0;
-  #missing = 0;
   #isVisible = true;
   #isStopped = false;
   /** The time of the last look. */
@@ -37,6 +37,7 @@ export class Link {
     this.#receiving = new Receiving(this.#memory, this.#sending);
     this.#watching = new Watching(this.#memory);
     this.#patience = new Patience(this.#memory);
+    this.#judgement = new Judgement(this.#memory, this.#sending, this.#receiving, this.#patience);
   }
 
   /** Where the requests go. */
@@ -94,7 +95,9 @@ export class Link {
     if (this.#underWay?.id !== id) return;
     const { request } = this.#underWay;
     this.#underWay = null;
-    if (!this.isGone) this.#judge(request, answer, nowMs);
+    const end = this.isGone ? null : this.#judgement.handle(request, answer, nowMs);
+    if (end === "there") this.#end("there", nowMs);
+    else if (end !== null) this.#stop(end);
     this.#advance(nowMs);
   }
 
@@ -109,7 +112,7 @@ export class Link {
         this.#end("there", nowMs);
         return;
       case "expired":
-        this.#handleMissing();
+        this.#judgement.restart();
         break;
       case "pruned":
         if (event.direction === writes(this.row.role)) this.#sending.unblock();
@@ -222,110 +225,6 @@ export class Link {
     this.#sending.release();
     this.#sending.recheck();
     this.#receiving.want();
-  }
-
-  /** What an answer means for any request (6.8); the rest is for the half that asked. */
-  #judge(request: LinkRequest, answer: Answer, nowMs: number): void {
-    if (answer.is === "noAnswer") return this.#backOff("unreachable", nowMs);
-    if (answer.is === "unreadable") {
-      this.#sending.recheck();
-      return this.#patience.handleUnreadable(nowMs);
-    }
-    this.#patience.understand();
-    if (answer.is === "ok") return this.#succeed(request, answer, nowMs);
-    const verdict = verdictOf(answer);
-    switch (verdict) {
-      case "backoff":
-        return this.#backOff("unreachable", nowMs);
-      case "wait":
-        return this.#patience.pause("busy", retryAfter(answer.retryAfterMs, this.#memory.unit()), nowMs);
-      case "configuration":
-        return this.#patience.pause("refusedAddress", limit.CONFIGURATION_MS, nowMs);
-      case "unauthorized":
-        return this.#stop("notUnderstood");
-      case "wrongToken":
-        return this.#stop("wrongToken");
-      case "noMailbox":
-        return this.#miss(nowMs);
-      case "claimsClosed":
-        return request.is === "claim" ? this.#lose(nowMs) : this.#misbehaves(nowMs);
-      default:
-        return this.#refuse(request, answer, verdict, nowMs);
-    }
-  }
-
-  /** A refusal that depends on what was asked. */
-  #refuse(request: LinkRequest, answer: Answer & { is: "refused" }, verdict: Verdict, nowMs: number): void {
-    if (request.is === "prune") return this.#receiving.handlePruned();
-    if (request.is === "put") return this.#apply(this.#sending.handlePut(answer, nowMs), nowMs);
-    if (verdict === "refused") return this.#stop("notUnderstood");
-    this.#misbehaves(nowMs);
-  }
-
-  /** The mailbox isn't there: claims it, once; then waits longer and longer. */
-  #miss(nowMs: number): void {
-    this.#missing += 1;
-    this.#handleMissing();
-    if (this.#missing > 1) this.#backOff("misbehaves", nowMs);
-  }
-
-  #succeed(request: LinkRequest, answer: Answer & { is: "ok" }, nowMs: number): void {
-    // A claim says nothing about a mailbox that isn't there for anything else.
-    if (request.is === "claim" && this.#missing > 0) this.#patience.goOn();
-    else this.#patience.succeed();
-    if (request.is !== "claim") this.#missing = 0;
-    switch (request.is) {
-      case "claim":
-        return this.#claimed(answer.status === 201, answer.state.createdMs, nowMs);
-      case "head":
-        return this.#apply(this.#sending.handleHead(answer.state, nowMs), nowMs);
-      case "page":
-        this.#apply(this.#receiving.handlePage(answer.state, answer.envelopes, nowMs), nowMs);
-        if (this.#receiving.isEnded) this.#end("there", nowMs);
-        return;
-      case "prune":
-        return this.#receiving.handlePruned();
-      case "put":
-        return this.#apply(this.#sending.handlePut(answer, nowMs), nowMs);
-      case "erase":
-        return;
-    }
-  }
-
-  #claimed(isNew: boolean, createdMs: number | null, nowMs: number): void {
-    this.#memory.claimedAtMs = nowMs;
-    if (isNew) this.#sending.forgetOwn();
-    else this.#sending.handleIncarnation(createdMs);
-    if (isNew && this.row.established) this.#memory.set({ unconfirmedSinceMs: this.row.unconfirmedSinceMs ?? nowMs });
-    this.#memory.set({ established: true, lost: false });
-    this.#memory.tell({ is: "claimed", isNew });
-  }
-
-  #apply(outcome: Outcome, nowMs: number): void {
-    if (outcome === "misbehaves") this.#misbehaves(nowMs);
-  }
-
-  /** The relay answers what can't be: it is tried rarely. */
-  #misbehaves(nowMs: number): void {
-    this.#sending.recheck();
-    this.#patience.pause("misbehaves", limit.CONFIGURATION_MS, nowMs);
-  }
-
-  #handleMissing(): void {
-    this.#memory.claimedAtMs = null;
-    this.#sending.forgetOwn();
-    this.#receiving.restart();
-  }
-
-  #lose(nowMs: number): void {
-    this.#memory.claimedAtMs = null;
-    this.#memory.set({ lost: true });
-    this.#patience.lose(nowMs);
-  }
-
-  #backOff(trouble: LinkTrouble, nowMs: number): void {
-    this.#sending.recheck();
-    this.#patience.backOff(trouble, nowMs);
   }
 
   #stop(trouble: LinkTrouble): void {

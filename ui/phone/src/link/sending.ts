@@ -58,8 +58,8 @@ export class Sending {
     this.#pending = null;
   }
 
-  /** The relay may have been set back meanwhile, in the same incarnation: looks again before
-   *  anything is added, or an acknowledgement of the new would pass for one of the lost. */
+  /** The relay may have been set back in the same incarnation: looks again before anything is
+   *  added, or an acknowledgement of the new would pass for one of the lost. */
   recheck(): void {
     this.#own = null;
     this.#isDoubted = true;
@@ -77,8 +77,7 @@ export class Sending {
 
   /** The relay counts room. Where it refuses all the same, that isn't believed twice. */
   tryRoom(): void {
-    if (this.#hasHadRoom) return;
-    this.blockedSinceMs = null;
+    if (!this.#hasHadRoom) this.blockedSinceMs = null;
     this.#hasHadRoom = true;
   }
 
@@ -176,13 +175,11 @@ export class Sending {
         this.blockedSinceMs = nowMs;
         return "done";
       case "tooLarge":
-        this.#fail(pending, "tooLarge");
-        return "done";
+        return this.#fail(pending, "tooLarge");
       case "jump":
         return this.#jump(pending);
       default:
-        this.#fail(pending, "malformed");
-        return "done";
+        return this.#fail(pending, "malformed");
     }
   }
 
@@ -288,18 +285,16 @@ export class Sending {
 
   #jump(pending: Pending): Outcome {
     const row = pending.row ?? pending.kind;
-    if (this.#jumped !== row) {
-      this.#jumped = row;
-      this.#own = null;
-      return "done";
-    }
-    this.#fail(pending, "malformed");
+    if (this.#jumped === row) return this.#fail(pending, "malformed");
+    this.#jumped = row;
+    this.#own = null;
     return "done";
   }
 
-  #fail(pending: Pending, reason: "malformed" | "tooLarge"): void {
+  #fail(pending: Pending, reason: "malformed" | "tooLarge"): Outcome {
     if (pending.row !== null) this.memory.dropRow(pending.row, reason);
     else if (pending.kind === "ack") this.#dropAck();
     else this.#needsResync = false;
+    return "done";
   }
 }

@@ -10,27 +10,14 @@ import { Erasing } from "../link/erasing";
 import type { Random } from "../link/key";
 import { Link } from "../link/link";
 import { newPayloadId } from "../link/payload";
-import { LinkPairing, type PairingPhase, type ToldFailure } from "../link/pairing";
-import type { Erasure, LinkEffect, LinkStatus } from "../link/step";
+import { LinkPairing, type ToldFailure } from "../link/pairing";
+import type { Erasure, LinkEffect } from "../link/step";
 import { ClockSteps } from "./clock";
 import type { HttpTransport } from "./http";
 import { LeadLost, type PhoneStore } from "./store";
 import type { Tabs, TabAct } from "./tabs";
+import { EMPTY_VIEW, type PhoneView } from "./view";
 import { Watches } from "./watch";
-
-/** What is shown of the link, besides what is stored. */
-export interface PhoneView {
-  mode: "none" | "pairing" | "link";
-  pairing: { phase: PairingPhase; digits: string | null; desktop: string } | null;
-  /** Why the last pairing came to nothing. */
-  failure: ToldFailure | null;
-  status: LinkStatus | null;
-  peerName: string;
-  /** By how much this phone's clock is ahead of the relay's. */
-  clockAheadMs: number;
-}
-
-export const EMPTY_VIEW: PhoneView = { mode: "none", pairing: null, failure: null, status: null, peerName: "", clockAheadMs: 0 };
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -57,8 +44,7 @@ export class PhoneClient {
     private readonly tabs: Tabs,
     private readonly random: Random,
     private readonly now: () => number,
-    /** A clock that nobody sets. */
-    private readonly steady: () => number,
+    private readonly steady: () => number, // A clock that nobody sets.
   ) {
     this.#steps = new ClockSteps(now(), steady());
     this.#watches = new Watches(transport, (event) => this.#do(({ link }) => link.handleWatch(event, this.now())));
@@ -160,7 +146,7 @@ export class PhoneClient {
     return this.#chain;
   }
 
-  /** Another tab has led meanwhile, or took a code: what is stored counts. */
+  /** Another tab led, or took a code. */
   async #recover(error: unknown): Promise<void> {
     if (!(error instanceof LeadLost)) throw error;
     this.#unload();

@@ -2,24 +2,12 @@
 // one transaction: what was delivered, what was accepted and what goes out commit together,
 // and strictly (9.3).
 
-import { readBody, readKey, type FromPhone, type Groups } from "../feed";
-import { keepBatch, type KeptMessage } from "../history";
+import { readKey, type FromPhone, type Groups } from "../feed";
+import type { KeptMessage } from "../history";
 import { isEqual } from "../link/bytes";
-import type { Payload } from "../link/payload";
 import { encodeObject, type PairingRecord } from "../link/pairing";
 import type { Erasure, LinkChange, LinkRow, LinkSnapshot, OutboxRow } from "../link/step";
-
-/** A text that was written here and is not yet among the desktop's messages. */
-export interface OwnText {
-  id: string;
-  order: number;
-  group: string;
-  text: string;
-  atMs: number;
-  state: "waiting" | "stored" | "received" | "failed";
-  /** Why it failed. */
-  reason: string | null;
-}
+import { deliver, done, markText, type OwnText, range, STORES, type StoreName, type Stores } from "./delivered";
 
 /** Another tab leads meanwhile: what this one knows may be old, and nothing of it is written. */
 export class LeadLost extends Error {}
@@ -29,13 +17,8 @@ export type Farewell = "here" | "there";
 
 const NAME = "sealpost-phone";
 const VERSION = 1;
-const STORES = ["single", "outbox", "accepted", "erasures", "messages", "texts", "asked"] as const;
-type StoreName = (typeof STORES)[number];
 /** The stores that hold something of a link. */
 const OF_A_LINK: readonly StoreName[] = ["outbox", "accepted", "messages", "asked"];
-/** A group keeps at most this many messages here; older ones are asked for again. */
-const MESSAGES_MAX = 3_000;
-
 export class PhoneStore {
   /** Under which name this tab leads. */
   #lead = "";
@@ -224,8 +207,6 @@ function tryAbort(transaction: IDBTransaction): void {
   }
 }
 
-type Stores = (name: StoreName) => IDBObjectStore;
-
 async function apply(change: LinkChange, of: Stores): Promise<void> {
   switch (change.is) {
     case "row":
@@ -258,58 +239,4 @@ async function apply(change: LinkChange, of: Stores): Promise<void> {
 async function isAsked({ group, before }: { group: string; before: number }, rows: readonly OutboxRow[], of: Stores): Promise<boolean> {
   const asked = await done<{ id: string; group: string; before: number }[]>(of("asked").getAll());
   return asked.some((one) => one.group === group && one.before === before && rows.some(({ id }) => id === one.id));
-}
-
-async function markText(of: Stores, id: string, state: OwnText["state"], reason: string | null): Promise<void> {
-  const text = await done<OwnText | undefined>(of("texts").get(id));
-  if (text !== undefined) await done(of("texts").put({ ...text, state, reason }));
-}
-
-/** What the desktop said becomes what the phone shows, in the transaction that accepts it. */
-async function deliver(payload: Payload, of: Stores): Promise<void> {
-  const body = readBody(payload.body);
-  if (body === null) return;
-  if (body.type === "groups") {
-    const { type: _, ...groups } = body;
-    const before = await done<Groups | undefined>(of("single").get("groups"));
-    await done(of("single").put(groups, "groups"));
-    // What isn't shared with this phone any more doesn't stay on it.
-    for (const { id } of before?.groups ?? []) if (!groups.groups.some((group) => group.id === id)) await done(of("messages").delete(range(id)));
-    return;
-  }
-  if (body.type === "refused") {
-    await markText(of, body.message, "failed", body.code);
-    await done(of("asked").delete(body.message));
-    return;
-  }
-  const messages = of("messages");
-  const kept = (position: number): Promise<KeptMessage | undefined> => done(messages.get([body.group, position]));
-  const asked = body.type === "page" ? await done<{ before: number } | undefined>(of("asked").get(body.request)) : undefined;
-  for (const message of await keepBatch(body, asked?.before ?? null, kept)) {
-    await done(messages.put(message));
-    await done(of("texts").delete(message.id));
-  }
-  if (body.type === "page") await done(of("asked").delete(body.request));
-  if (body.type === "tail") await trim(messages, body.group);
-}
-
-/** Drops the oldest messages of a group beyond what is kept. */
-async function trim(messages: IDBObjectStore, group: string): Promise<void> {
-  const over = (await done(messages.count(range(group)))) - MESSAGES_MAX;
-  if (over <= 0) return;
-  const keys = await done(messages.getAllKeys(range(group), over + 1));
-  for (const key of keys.slice(0, over)) await done(messages.delete(key));
-  const first = await done<KeptMessage | undefined>(messages.get(keys.at(-1) ?? []));
-  if (first !== undefined) await done(messages.put({ ...first, afterGap: true }));
-}
-
-function range(group: string): IDBKeyRange {
-  return IDBKeyRange.bound([group, 0], [group, Number.MAX_SAFE_INTEGER]);
-}
-
-function done<Result>(request: IDBRequest<Result>): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error("the request failed"));
-  });
 }

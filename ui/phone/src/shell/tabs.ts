@@ -1,8 +1,8 @@
 // Several tabs of one phone: one of them leads, the others show what it tells and ask it to
 // act. Owns the channel between them and the moments at which the lead changes.
 
-import type { PhoneView } from "./client";
 import { Lease, type LeaseBox, RENEW_MS } from "./lease";
+import type { PhoneView } from "./view";
 
 /** What a person does, in whatever tab. */
 export type TabAct = { is: "reload" | "queued" | "retry" | "cancel" | "unpair" | "look" | "read" } | { is: "digits"; isSame: boolean };
