@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
-use fantoccini::Locator;
 use fantoccini::wd::TimeoutConfiguration;
 use serde_json::{Map, Value, json};
 
@@ -79,11 +78,8 @@ impl Phone {
     ///
     /// When it isn't shown in time.
     pub async fn tap(&self, test_id: &str) -> anyhow::Result<()> {
-        self.element(test_id).await?;
-        let selector = format!("[data-testid=\"{test_id}\"]");
-        let element = self.client().find(Locator::Css(&selector)).await?;
-        let tapped = element.click().await;
-        tapped.with_context(|| format!("{test_id} can't be touched"))
+        // With touch, the driver makes a tap of it.
+        self.click(test_id).await
     }
 }
 

@@ -35,6 +35,9 @@ async fn write_from_phone(pair: &Pair, text: &str) -> (String, String) {
     let (_, secret) = code.split_once("&k=").unwrap();
     let secret = secret.get(..43).unwrap().to_owned();
     app.controller.cancel_phone_pairing().await.unwrap();
+    // Or the phone might scan the code that the window shows no more.
+    app.until_phones("no code", |phones| phones.pairing.is_none())
+        .await;
     let phone = app.pair_phone("canary-moto").await;
     phone.write(group, text).await;
     app.until_messages(group, "the phone's", |messages| messages.len() == 2)

@@ -166,7 +166,11 @@ impl App {
         self.controller.view().await.phones
     }
 
-    async fn until_phones(&self, what: &str, is_so: impl Fn(&PhonesView) -> bool) -> PhonesView {
+    pub(super) async fn until_phones(
+        &self,
+        what: &str,
+        is_so: impl Fn(&PhonesView) -> bool,
+    ) -> PhonesView {
         self.window
             .until(what, |view| is_so(&view.phones))
             .await
