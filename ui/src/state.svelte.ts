@@ -248,9 +248,7 @@ export class Desk {
 
   #handlePaired(group: string): void {
     this.welcome = new Set([...this.welcome, group]);
-    if (this.place.at === "pair" && this.place.group === group) {
-      this.place = { at: "group", group };
-    }
+    if (showsCodeOf(this.place, group)) this.place = { at: "group", group };
   }
 
   /** Leaves places whose group has gone, and opens the first group after a start. */
@@ -295,6 +293,8 @@ export function isJoining(group: GroupView): boolean {
 
 function hasJustPaired(before: GroupView | undefined, now: GroupView): boolean {
   if (before === undefined) return false;
-  if (before.pairing !== null && now.pairing === null) return now.pairingClosed === "accepted";
+  // The code may be gone in one view and said to have done its work in the next.
+  const isAccepted = now.pairing === null && now.pairingClosed === "accepted";
+  if (isAccepted && (before.pairing !== null || before.pairingClosed !== "accepted")) return true;
   return isJoining(before) && !isJoining(now) && now.status === "member";
 }

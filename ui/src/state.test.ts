@@ -97,6 +97,19 @@ describe("the desk", () => {
     expect(desk.welcome.has("a")).toBe(false);
   });
 
+  it("leads there too when the code is gone before it is said to have done its work", () => {
+    const desk = openDesk(ready({ ...group("a", "A", []), pairing }));
+    desk.go({ at: "pair", group: "a", tab: "show" });
+    desk.handleView(ready(group("a", "A", [])));
+    expect(desk.place.at).toBe("pair");
+    desk.handleView(ready({ ...group("a", "A", []), pairingClosed: "accepted" }));
+    expect(desk.place).toEqual({ at: "group", group: "a" });
+    // Once: whoever opens the page again stays there.
+    desk.go({ at: "pair", group: "a", tab: "show" });
+    desk.handleView(ready({ ...group("a", "A", []), pairingClosed: "accepted" }));
+    expect(desk.place.at).toBe("pair");
+  });
+
   it.each(["expired", "cancelled"] as const)("stays on the page of a code that is %s", (pairingClosed) => {
     const desk = openDesk(ready({ ...group("a", "A", []), pairing }));
     desk.go({ at: "pair", group: "a", tab: "show" });
