@@ -26,8 +26,7 @@ async fn a_click_leads_out_of_hiding_off_the_task_bar_and_through_a_dialog() {
     window.element("composer").await.unwrap();
 
     // Closed, which hides it where there is a tray.
-    stage.manage_window(&["key", "alt+F4"]).unwrap();
-    stage.until_on_screen(false).unwrap();
+    stage.close_window().unwrap();
     click_next(&window, &notices, &guest, "hidden")
         .await
         .unwrap();

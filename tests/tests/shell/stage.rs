@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use sealpost_tests::desktop::{Desktop, Keychain};
@@ -11,6 +12,9 @@ use sealpost_tests::process::{OwnedProcess, wait_until};
 use sealpost_tests::program::Program;
 use serde_json::json;
 use tokio::sync::Mutex;
+
+/// How long a key may take to close the window.
+const TRY: Duration = Duration::from_secs(3);
 
 /// Windows draw on the processor here; two tests at once would only slow each other down.
 pub(crate) static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
@@ -102,6 +106,19 @@ impl Stage {
         let status = self.desktop.place(&mut command).args(what).status()?;
         ensure!(status.success(), "the window can't be managed: {what:?}");
         Ok(())
+    }
+
+    /// Closes the window by the keyboard. Whatever manages windows may not have given it the
+    /// keyboard yet; then it is tried again, as a person would.
+    pub(crate) fn close_window(&self) -> anyhow::Result<()> {
+        wait_until("no window", PATIENCE, || {
+            if !self.is_on_screen().ok()? {
+                return Some(());
+            }
+            self.manage_window(&["key", "alt+F4"]).ok()?;
+            let gone = || (!self.is_on_screen().ok()?).then_some(());
+            wait_until("no window", TRY, gone).ok()
+        })
     }
 
     pub(crate) fn until_on_screen(&self, is_shown: bool) -> anyhow::Result<()> {
